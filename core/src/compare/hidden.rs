@@ -1,7 +1,7 @@
 //! Bytes that a dump does not show.
 
 use crate::format::Format;
-use crate::kit::num::to_u64;
+use crate::kit::num::{to_u64, to_usize};
 use crate::kit::source::Source;
 use crate::kit::span::Layer;
 use crate::map;
@@ -51,7 +51,12 @@ pub(super) fn find_anywhere(
     for (index, file) in (0_u32..).zip(one.files()) {
         let other = match are_single {
             true => two.files().first(),
-            false => two.files().iter().find(|other| other.name == file.name),
+            // Names may be there twice.
+            false => {
+                let same = two.files().get(to_usize(index.into()));
+                let mut all = same.into_iter().chain(two.files());
+                all.find(|other| other.name == file.name)
+            }
         };
         let Some(other) = other else { return Some(missing(&file.name, [true, false])) };
         let sources = [&file.bytes, &other.bytes];

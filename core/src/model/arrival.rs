@@ -176,9 +176,10 @@ pub mod rules {
                 its recorder, or what carried it, wrote them to the same stream (`2>&1`, the end \
                 of a part of a mail, a log). Everything else that is reported is about the \
                 recording.",
-            impact: "Readers of a pipe, of a trace of apitrace and of an ovni stream take the text \
-                for records, and fail. Where a recording states its end, they read over it: then \
-                this is a warning.",
+            impact: "perf reads a pipe up to the text and ends with \"unexpected end of event \
+                stream\", apitrace with a warning; the emulator of ovni takes it for events and \
+                fails. Where a recording states its end, readers read over it: then this is a \
+                warning.",
             remedy: Remedy::Fix("Drops the text.\n\
                 Class: exact: the recording ends where it begins.\n\
                 Cost: the text, which was not recorded.\n\

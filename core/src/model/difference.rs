@@ -2,6 +2,10 @@
 
 /// The members of a dump that a comparison treats in their own way.
 #[derive(Debug)]
+#[cfg_attr(
+    not(feature = "json"),
+    allow(dead_code, reason = "`diff` reads them, from lines of JSON")
+)]
 pub struct Comparison {
     /// Members that name what a record is: records of one kind agree in them.
     pub kind: &'static [&'static str],

@@ -21,7 +21,9 @@ pub(super) fn undone(way: Wrapper, file: &File<'_>, length: u64, fault: Option<S
         byte_count(length),
         byte_count(file.bytes.len())
     );
-    describe(way, file, message, fault)
+    // A way shows at the beginning, but for text after the recording.
+    let shown = if way == Wrapper::TextAfter { length } else { 0 };
+    describe(way, (file, shown), message, fault)
 }
 
 /// Describes an archive of `all` files, of which `taken` are the recording.
@@ -38,14 +40,21 @@ pub(super) fn unpacked(
         plural(count(all), "file"),
         plural(count(taken), "file")
     );
-    describe(way, file, message, fault)
+    describe(way, (file, 0), message, fault)
 }
 
-fn describe(way: Wrapper, file: &File<'_>, message: String, fault: Option<String>) -> Undone {
-    let span = Span::new(Layer::stored(0), 0, SHOWN.min(file.bytes.len()));
+/// Describes a step; the finding shows the bytes of the file from `start` on.
+fn describe(
+    way: Wrapper,
+    (file, start): (&File<'_>, u64),
+    message: String,
+    fault: Option<String>,
+) -> Undone {
+    let end = start.saturating_add(SHOWN).min(file.bytes.len());
+    let span = Span::new(Layer::stored(0), start, end);
     let mut finding = Finding::new(rule(way), span, "file", message);
-    let bytes = file.bytes.read(0, SHOWN).to_vec();
-    finding.excerpt = Some(Excerpt { start: 0, bytes });
+    let bytes = file.bytes.read(start, end).to_vec();
+    finding.excerpt = Some(Excerpt { start, bytes });
     let safety = match &fault {
         None => Safety::Exact,
         Some(reason) => {

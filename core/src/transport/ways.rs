@@ -116,8 +116,8 @@ fn find_end(source: &Source<'_>) -> Option<u64> {
     let text = last.iter().rev().take_while(|byte| is_text_byte(**byte)).count();
     let text = last.get(last.len().saturating_sub(text)..).unwrap_or_default();
     // END of QEMU and the last byte of a number are characters as well.
-    let starts = (0..=STRAY_MAX).filter_map(|stray| text.get(stray..));
-    let text = starts.into_iter().find(|text| is_line_start(text)).unwrap_or(text);
+    let mut starts = (0..=STRAY_MAX).filter_map(|stray| text.get(stray..));
+    let text = starts.find(|text| is_line_start(text)).unwrap_or(text);
     let has_lines = text.ends_with(b"\n") && text.len() >= ENDING_LEAST;
     let letters = text.iter().filter(|byte| byte.is_ascii_alphabetic()).count();
     let is_end = has_lines && letters.saturating_mul(2) > text.len() && text.len() < last.len();

@@ -21,7 +21,7 @@ use crate::kit::span::Span;
 use crate::kit::walk::Item;
 
 /// Counts that are kept: more than the fast loop adds at a time, and those around one of them.
-const RING: usize = 2048;
+const RING: usize = 4096;
 const MASK: usize = RING - 1;
 /// Longest row that repeats.
 const PERIOD_MAX: usize = 8;
@@ -29,8 +29,10 @@ const PERIOD_MAX: usize = 8;
 const REPEATS: usize = 6;
 /// Counts before and after one that decide about it.
 const AROUND: usize = PERIOD_MAX + REPEATS - 1;
-/// Recent counts that are known again, by their low bits.
-const RECENT: usize = 256;
+/// Counts before a break that do not have it.
+const RECENT: usize = 2048;
+/// Counts of which one is looked at first: each break has one of them among the pairs before it.
+const GROUP: usize = REPEATS - 1;
 /// Counts of one log that are named: further ones show that the log does not keep to a row.
 const NAMED_MAX: usize = 16;
 
@@ -73,7 +75,6 @@ pub struct Pattern {
     len: usize,
     /// Counts that were judged, in order.
     judged: usize,
-    recent: [u32; RECENT],
     named: usize,
     /// The last two places that were marked, each with the counts before it.
     marks: [(Place, usize); 2],
@@ -100,14 +101,7 @@ impl Counts<'_> {
 
 impl Default for Pattern {
     fn default() -> Self {
-        Self {
-            ring: [0; RING],
-            len: 0,
-            judged: AROUND,
-            recent: [0; RECENT],
-            named: 0,
-            marks: [(Place::START, 0); 2],
-        }
+        Self { ring: [0; RING], len: 0, judged: AROUND, named: 0, marks: [(Place::START, 0); 2] }
     }
 }
 
@@ -177,15 +171,15 @@ impl Pattern {
         while self.judged.saturating_add(AROUND) < self.len {
             let index = self.judged;
             self.judged = index.saturating_add(1);
-            let count = self.at(index);
-            let Some(recent) = self.recent.get_mut(usize::from(count.to_le_bytes()[0])) else {
-                continue;
-            };
-            if *recent == count {
+            if index.is_multiple_of(GROUP) && !self.repeats_earlier(index.wrapping_sub(1)) {
+                self.judged = index.saturating_add(GROUP);
                 continue;
             }
-            *recent = count;
-            if let Some(expected) = self.expect(index).filter(|_| self.named < NAMED_MAX) {
+            if self.named == NAMED_MAX || self.repeats_earlier(index) {
+                continue;
+            }
+            let count = self.at(index);
+            if let Some(expected) = self.expect(index).filter(|_| !self.is_known(index, count)) {
                 self.named = self.named.saturating_add(1);
                 return Some(Break { index, count, expected });
             }
@@ -195,6 +189,17 @@ impl Pattern {
 
     fn at(&self, index: usize) -> u32 {
         self.ring.get(index & MASK).copied().unwrap_or(0)
+    }
+
+    /// Whether the log had a count shortly before.
+    fn is_known(&self, index: usize, count: u32) -> bool {
+        (1..=RECENT.min(index)).any(|by| self.at(index.wrapping_sub(by)) == count)
+    }
+
+    /// Whether a count is one of those before it, as each one in a row is.
+    fn repeats_earlier(&self, index: usize) -> bool {
+        let count = self.at(index);
+        (1..=PERIOD_MAX).any(|by| self.at(index.wrapping_sub(by)) == count)
     }
 
     /// Returns the count that a row has at `index`, if the counts around it repeat.

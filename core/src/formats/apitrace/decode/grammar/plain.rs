@@ -234,7 +234,10 @@ impl<'a> Scan<'_, 'a> {
     ) -> Option<u64> {
         // Each arm names its type, so that the type is not looked at twice.
         match tag {
-            kind::FLOAT => self.float(argument, is_last, sink),
+            kind::FLOAT => {
+                let read = |bytes| Number::Float(u32::from_le_bytes(bytes));
+                self.fraction(read, (argument, is_last), sink).map(|()| type_of(tag, 0))
+            }
             kind::UINT => {
                 // A result that is as large may not be converted.
                 let before = self.at;
@@ -265,7 +268,10 @@ impl<'a> Scan<'_, 'a> {
                 self.push(argument, at, UsedValue::Address(address))?;
                 Some(type_of(kind::OPAQUE, 0))
             }
-            kind::DOUBLE => self.double(argument, is_last, sink),
+            kind::DOUBLE => {
+                let read = |bytes| Number::Double(u64::from_le_bytes(bytes));
+                self.fraction(read, (argument, is_last), sink).map(|()| type_of(tag, 0))
+            }
             kind::NULL | kind::FALSE | kind::TRUE => Some(type_of(tag, 0)),
             kind::STRING | kind::BLOB => {
                 let mut aside = self.aside();
@@ -277,38 +283,21 @@ impl<'a> Scan<'_, 'a> {
         }
     }
 
-    /// Moves past a number of 32 bits; returns its type.
+    /// Moves past a fraction of `N` bytes; `None` if it is cut.
     #[inline(always)]
-    fn float<S: TokenSink>(
+    fn fraction<S: TokenSink, const N: usize>(
         &mut self,
-        argument: Option<u64>,
-        is_last: bool,
+        read: impl Fn([u8; N]) -> Number,
+        (argument, is_last): (Option<u64>, bool),
         sink: &S,
-    ) -> Option<u64> {
+    ) -> Option<()> {
         let start = self.at;
-        self.skip(4)?;
+        self.skip(N)?;
         if is_last && self.takes_numbers(sink) {
             let bytes = *self.bytes.get(start..)?.first_chunk()?;
-            self.push_number(argument, 4, Number::Float(u32::from_le_bytes(bytes)))?;
+            self.push_number(argument, N, read(bytes))?;
         }
-        Some(type_of(kind::FLOAT, 0))
-    }
-
-    /// Moves past a number of 64 bits; returns its type.
-    #[inline(always)]
-    fn double<S: TokenSink>(
-        &mut self,
-        argument: Option<u64>,
-        is_last: bool,
-        sink: &S,
-    ) -> Option<u64> {
-        let start = self.at;
-        self.skip(8)?;
-        if is_last && self.takes_numbers(sink) {
-            let bytes = *self.bytes.get(start..)?.first_chunk()?;
-            self.push_number(argument, 8, Number::Double(u64::from_le_bytes(bytes)))?;
-        }
-        Some(type_of(kind::DOUBLE, 0))
+        Some(())
     }
 
     /// Moves past a string or a blob; returns its type.

@@ -137,9 +137,17 @@ pub struct Comparison {
 
 /// Compares the definitions of the ids that both sets define.
 pub fn compare(definitions: &Definitions, others: &Definitions) -> Comparison {
+    compare_with(definitions, |space, id| others.raw(space, id))
+}
+
+/// Compares definitions with those of the same ids that `other` returns.
+fn compare_with<'o>(
+    definitions: &Definitions,
+    other: impl Fn(Space, u64) -> Option<&'o [u8]>,
+) -> Comparison {
     let mut found = Comparison::default();
     for (space, id, raw) in definitions.all_raw() {
-        let Some(other) = others.raw(space, id) else { continue };
+        let Some(other) = other(space, id) else { continue };
         let count = match find_difference(raw, other) {
             Difference::None => &mut found.agreeing,
             Difference::Byte(_) => &mut found.damaged,

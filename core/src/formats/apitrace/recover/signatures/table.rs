@@ -1,6 +1,6 @@
 //! The table of a build, which is a list of definitions that it shares with other builds.
 
-use super::{Comparison, Difference, Reader, SPACES, Signatures, find_difference, item_count};
+use super::{Comparison, Reader, SPACES, Signatures, compare_with, item_count};
 use crate::formats::apitrace::decode::definitions::{Definitions, KnownId};
 use crate::formats::apitrace::decode::grammar::Space;
 use crate::kit::num::to_usize;
@@ -98,17 +98,7 @@ impl<'t> Table<'t> {
 
     /// Compares the definitions of the ids that both define.
     pub(super) fn compare(self, definitions: &Definitions) -> Comparison {
-        let mut found = Comparison::default();
-        for (space, id, raw) in definitions.all_raw() {
-            let Some(other) = self.raw(space, id) else { continue };
-            let count = match find_difference(raw, other) {
-                Difference::None => &mut found.agreeing,
-                Difference::Byte(_) => &mut found.damaged,
-                Difference::More => &mut found.differing,
-            };
-            *count = count.saturating_add(1);
-        }
-        found
+        compare_with(definitions, |space, id| self.raw(space, id))
     }
 }
 
