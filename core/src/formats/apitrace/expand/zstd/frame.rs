@@ -29,7 +29,7 @@ pub(super) fn frame_end(source: &Source<'_>, at: u64) -> Option<u64> {
     }
     let mut cursor = Cursor::new(&head, Layer::stored(0), at, Order::Little);
     let descriptor = skip_header(&mut cursor).ok()?;
-    let end = last_block_end(source, cursor.position())?;
+    let end = last_block_end(source, cursor.position(), block_end)?;
     let end = end.saturating_add(if descriptor & 4 != 0 { CHECKSUM_LEN } else { 0 });
     (end <= source.len()).then_some(end)
 }
@@ -42,7 +42,7 @@ pub(super) fn end_without_magic(source: &Source<'_>, at: u64) -> Option<u64> {
     let head = [ZSTD_MAGIC.as_slice(), &rest].concat();
     let mut cursor = Cursor::new(&head, Layer::stored(0), at, Order::Little);
     let descriptor = skip_header(&mut cursor).ok()?;
-    let end = last_block_end(source, cursor.position())?;
+    let end = last_block_end(source, cursor.position(), believable_end)?;
     let end = end.saturating_add(if descriptor & 4 != 0 { CHECKSUM_LEN } else { 0 });
     (end == source.len() || begins_frame(source, end)).then_some(end)
 }
@@ -101,10 +101,14 @@ fn skip_header(cursor: &mut Cursor<'_>) -> Result<u8, ReadError> {
     Ok(descriptor)
 }
 
-/// Returns where the last of the blocks from `at` on ends.
-fn last_block_end(source: &Source<'_>, mut at: u64) -> Option<u64> {
+/// Returns where the last of the blocks from `at` on ends, of which each ends by `end_of`.
+fn last_block_end(
+    source: &Source<'_>,
+    mut at: u64,
+    end_of: fn(&Source<'_>, u64) -> Option<(u64, bool)>,
+) -> Option<u64> {
     loop {
-        let (end, is_last) = block_end(source, at)?;
+        let (end, is_last) = end_of(source, at)?;
         if is_last {
             return Some(end);
         }
@@ -122,6 +126,14 @@ pub(super) fn block_end(source: &Source<'_>, at: u64) -> Option<(u64, bool)> {
     let end = at.saturating_add(BLOCK_HEADER_LEN).saturating_add(size);
     let is_valid = kind != BLOCK_RESERVED && size <= BLOCK_MAX && end <= source.len();
     is_valid.then_some((end, is_last))
+}
+
+/// The same for a place that need not be one of a block. Encoders write an empty block at the end
+/// only, while zeros are empty blocks that lead on and on.
+pub(super) fn believable_end(source: &Source<'_>, at: u64) -> Option<(u64, bool)> {
+    let is_block =
+        |(end, is_last): &(u64, bool)| *is_last || *end > at.saturating_add(BLOCK_HEADER_LEN);
+    block_end(source, at).filter(is_block)
 }
 
 /// Returns where the skippable frame at `at` ends; `None` if there is none or it is truncated.

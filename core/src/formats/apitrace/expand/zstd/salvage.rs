@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use super::frame::{
-    BLOCK_HEADER_LEN, CHECKSUM_LEN, HEADER_MAX, block_end, first_block, is_compressed, is_run,
+    BLOCK_HEADER_LEN, CHECKSUM_LEN, HEADER_MAX, believable_end, first_block, is_compressed, is_run,
 };
 use crate::kit::expand::zstd::PartialExpander;
 use crate::kit::num::{to_u64, to_usize};
@@ -105,10 +105,8 @@ impl Chain<'_, '_> {
         let mut blocks = 0_u64;
         while self.left > 0 {
             self.left = self.left.saturating_sub(1);
-            match block_end(self.source, at).filter(|(next, _)| *next <= self.end) {
+            match believable_end(self.source, at).filter(|(next, _)| *next <= self.end) {
                 Some((next, true)) => return (blocks, self.is_end(next)),
-                // Encoders write empty blocks at the end only; zeros would lead on and on.
-                Some((next, false)) if next <= at.saturating_add(BLOCK_HEADER_LEN) => break,
                 Some((next, false)) => at = next,
                 None => break,
             }
@@ -123,7 +121,7 @@ impl Chain<'_, '_> {
 
     /// Returns where the block at `at` ends by its header, unless it is the last one.
     fn stated_end(&self, at: u64) -> Option<u64> {
-        let stated = block_end(self.source, at);
+        let stated = believable_end(self.source, at);
         stated.filter(|(next, is_last)| *next < self.end && !is_last).map(|(next, _)| next)
     }
 
@@ -155,7 +153,7 @@ impl Chain<'_, '_> {
     /// Returns where the block at `at` ends: by its header, or where the next chain begins; `None`
     /// if it is the last one and the file ends first.
     fn find_next(&mut self, at: u64) -> Option<u64> {
-        let stated = block_end(self.source, at).filter(|(next, _)| *next <= self.end);
+        let stated = believable_end(self.source, at).filter(|(next, _)| *next <= self.end);
         let is_proven = stated.is_some_and(|(next, is_last)| match is_last {
             true => self.is_end(next),
             false => {
