@@ -380,6 +380,9 @@ impl Damaged {
     }
 
     fn remove(&mut self, from: usize, to: usize) {
+        // Damage before this one may have made the file shorter.
+        let to = to.min(self.bytes.len());
+        let from = from.min(to);
         self.bytes.drain(from..to);
         self.origins.drain(from..to);
     }

@@ -123,10 +123,11 @@ fn read_stream<'a>(
         reader.tracker.calls.overlap = overlap;
         run_reader(reader, source, container, limits)
     };
-    let mut reader = run(StreamReader::new(limits, keep_raw, donor));
+    let mut reader = run(StreamReader::for_doubtful_beginning(limits, keep_raw, donor));
     let version = reader.version();
     // The bytes at the beginning may not be a header, or the only ones that are left.
-    let others = [None].into_iter().chain(VERSIONS.map(Some));
+    let past_fault = reader.begins_with_fault().then_some(None);
+    let others = past_fault.into_iter().chain(VERSIONS.map(Some));
     // The searches of all attempts without a header share their steps.
     let mut searched: Option<StreamReader<'_>> = None;
     for version in others {
@@ -148,6 +149,9 @@ fn read_stream<'a>(
         } else if version.is_some() {
             searched = Some(other);
         }
+    }
+    if reader.is_implausible() && reader.lacks_beginning() {
+        reader = run(StreamReader::new(limits, keep_raw, donor));
     }
     (refuse_foreign_stretches(reader, source, container, options), version)
 }

@@ -175,6 +175,7 @@ impl Chain<'_, '_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::formats::apitrace::expand::zstd::frame::{block_end, end_without_magic};
 
     #[test]
     fn a_small_frame_gets_fewer_headers_than_a_large_one() {
@@ -202,5 +203,15 @@ mod tests {
         let source = Source::new(&zeros);
         let mut chain = Chain { source: &source, end: 6_007, left: headers_max(6_007) };
         assert_eq!(chain.find_chain(1..6_000), None);
+    }
+
+    #[test]
+    fn zeros_are_no_blocks_that_follow_one_another() {
+        let zeros = [0; 3_000];
+        let source = Source::new(&zeros);
+        let chain = Chain { source: &source, end: 3_000, left: 0 };
+        // A decoder takes each for an empty block.
+        assert_eq!(block_end(&source, 0), Some((3, false)));
+        assert_eq!((chain.stated_end(0), end_without_magic(&source, 0)), (None, None));
     }
 }

@@ -88,6 +88,8 @@ struct Attempts {
     searched_thoroughly: Option<u64>,
     /// The version of a stream whose header was lost.
     assumed_version: Option<u64>,
+    /// Whether the first unit is damaged before its first byte.
+    begins_with_fault: bool,
     /// The fault of the first unit, if what is left of it is read as the beginning.
     first_fault: FirstFault,
     /// Stretches from another place of the stream.
@@ -136,6 +138,16 @@ impl<'a> StreamReader<'a> {
             attempts: Attempts::default(),
             budget: SearchBudget::new(limits),
         }
+    }
+
+    /// A reader at the beginning of a stream that may have lost it: as long as neither a header nor
+    /// an event was read, it searches little.
+    pub fn for_doubtful_beginning(
+        limits: &Limits,
+        keep_raw: bool,
+        donor: Option<&'a Definitions>,
+    ) -> Self {
+        Self { budget: SearchBudget::held(limits), ..Self::new(limits, keep_raw, donor) }
     }
 
     /// A reader for a stream whose first unit is damaged before its first byte: what is left of it
@@ -196,6 +208,16 @@ impl<'a> StreamReader<'a> {
         let is_unknown = version.is_some_and(|(version, _)| version > VERSION_PLAUSIBLE);
         let is_damaged = is_unknown || !self.faults.damages.is_empty();
         is_damaged && self.tracker.history.count < FEW_EVENTS && self.faults.limit.is_none()
+    }
+
+    /// Whether neither a property of the header nor an event was read.
+    pub const fn lacks_beginning(&self) -> bool {
+        self.tracker.header.properties == 0 && self.tracker.history.count == 0
+    }
+
+    /// Whether the first unit is damaged before its first byte.
+    pub const fn begins_with_fault(&self) -> bool {
+        self.attempts.begins_with_fault
     }
 
     /// Returns the version of the stream.

@@ -10,10 +10,14 @@ use crate::model::limits::{Limits, RESYNC};
 
 /// How close to the beginning of a search the end of the damage is expected, in bytes.
 const CLOSE: u64 = 64;
-/// Steps that searches may take in the smallest stream, if the limit allows them.
-const STEPS_AT_FIRST: u64 = 4 << 20;
+/// Steps that searches may take in the smallest stream, if the limit allows them. A step takes
+/// about a microsecond.
+const STEPS_AT_FIRST: u64 = 2 << 20;
 /// Further steps for every byte of a longer one.
-const STEPS_PER_BYTE: u64 = 64;
+const STEPS_PER_BYTE: u64 = 4;
+/// The same for all of a stream that begins with neither a header nor an event: it may be the rest
+/// of one that lost its beginning, which is tried next.
+const STEPS_WITHOUT_BEGINNING: u64 = 256 << 10;
 /// Bytes of the stream that count for a stored one: a search through a mebibyte that a few hundred
 /// bytes expand to would take seconds.
 const EXPANSION_MAX: u64 = 256;
@@ -52,32 +56,48 @@ pub(super) struct SearchBudget {
     /// Steps that are kept.
     reserve: u64,
     granted: u64,
+    /// Steps that are due by the length of the stream.
+    due: u64,
     max: u64,
 }
 
 impl SearchBudget {
     pub(super) fn new(limits: &Limits) -> Self {
-        let max = limits.of(&RESYNC);
-        let mut budget = Self { left: 0, reserve: 0, granted: 0, max };
+        let mut budget = Self::held(limits);
+        budget.release(limits);
+        budget
+    }
+
+    /// The steps for a stream of which no beginning was seen.
+    pub(super) fn held(limits: &Limits) -> Self {
+        let max = limits.of(&RESYNC).min(STEPS_WITHOUT_BEGINNING);
+        let mut budget = Self { left: 0, reserve: 0, granted: 0, due: 0, max };
         budget.grant(STEPS_AT_FIRST);
         budget
     }
 
+    /// Gives all steps that are due: the stream has a beginning.
+    pub(super) fn release(&mut self, limits: &Limits) {
+        self.max = limits.of(&RESYNC);
+        self.grant(0);
+    }
+
     /// The steps that are left, without further ones for the same stream.
     pub(super) const fn rest(&self) -> Self {
-        Self { left: self.left, reserve: self.reserve, granted: self.max, max: self.max }
+        Self { granted: self.max, ..*self }
     }
 
     /// Adds the steps for `len` further bytes of the stream, stored up to an offset of the file.
     pub(super) fn grow(&mut self, len: u64, stored_end: u64) {
         let counted = stored_end.saturating_mul(EXPANSION_MAX);
         let most = STEPS_AT_FIRST.saturating_add(counted.saturating_mul(STEPS_PER_BYTE));
-        let most = most.saturating_sub(self.granted);
+        let most = most.saturating_sub(self.due);
         self.grant(len.saturating_mul(STEPS_PER_BYTE).min(most));
     }
 
     fn grant(&mut self, steps: u64) {
-        let steps = steps.min(self.max.saturating_sub(self.granted));
+        self.due = self.due.saturating_add(steps);
+        let steps = self.due.min(self.max).saturating_sub(self.granted);
         let kept = steps / RESERVED;
         self.granted = self.granted.saturating_add(steps);
         self.reserve = self.reserve.saturating_add(kept);
@@ -271,13 +291,27 @@ mod tests {
             budget.left + budget.reserve
         };
         let first = STEPS_AT_FIRST;
-        assert_eq!(granted(1_000, 500), first + 64_000);
-        assert_eq!(granted(256_000, 1_000), first + 256_000 * 64);
-        assert_eq!(granted(256_001, 1_000), first + 256_000 * 64);
+        assert_eq!(granted(1_000, 500), first + 1_000 * STEPS_PER_BYTE);
+        assert_eq!(granted(256_000, 1_000), first + 256_000 * STEPS_PER_BYTE);
+        assert_eq!(granted(256_001, 1_000), first + 256_000 * STEPS_PER_BYTE);
         assert_eq!(granted(u64::MAX, u64::MAX), Limits::default().of(&RESYNC));
         let mut rest = SearchBudget::new(&Limits::default()).rest();
         rest.grow(1_000, 1_000);
         assert_eq!(rest.left + rest.reserve, first);
+    }
+
+    #[test]
+    fn a_stream_without_a_beginning_gets_its_steps_when_one_is_seen() {
+        let limits = Limits::default();
+        let sum = |budget: &SearchBudget| budget.left + budget.reserve;
+        let mut budget = SearchBudget::held(&limits);
+        budget.grow(100_000, 50_000);
+        assert_eq!(sum(&budget), STEPS_WITHOUT_BEGINNING);
+        budget.release(&limits);
+        assert_eq!(sum(&budget), STEPS_AT_FIRST + 100_000 * STEPS_PER_BYTE);
+        let mut rest = SearchBudget::held(&limits).rest();
+        rest.grow(100_000, 50_000);
+        assert_eq!(sum(&rest), STEPS_WITHOUT_BEGINNING);
     }
 
     #[test]

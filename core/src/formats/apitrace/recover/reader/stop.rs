@@ -89,6 +89,9 @@ impl StreamReader<'_> {
         });
         let block = self.places.first_call_at(start);
         self.tracker.take_back(start);
+        if !self.lacks_beginning() {
+            self.budget.release(&self.limits);
+        }
         self.parser.turn_to_event(match self.tracker.header.version {
             Some((version, _)) => version,
             None => self.attempts.assumed_version.unwrap_or(VERSION_MAX),

@@ -37,6 +37,7 @@ impl StreamReader<'_> {
     /// Takes the end of a unit that lost bytes for damage and seeks from there on.
     fn seek_after_unit(&mut self, fault: &Fault, segment: Segment) -> Flow {
         let end = segment.expanded.end;
+        self.attempts.begins_with_fault |= end == 0;
         if let FirstFault::Passed(passed @ None) = &mut self.attempts.first_fault
             && end == 0
         {
