@@ -110,7 +110,7 @@ fn flags(bytes: &[u8]) -> Vec<Flag> {
     let Some(FULL_HEADER) = numbers.at(8, 8) else { return Vec::new() };
     let Some(data) = numbers.data() else { return Vec::new() };
     // Words of 64 bits in the order of the bytes of the file.
-    let byte = |bit: usize| BITS.start + if numbers.is_big { bit / 8 ^ 7 } else { bit / 8 };
+    let byte = |bit: usize| BITS.start + if numbers.is_big { (bit / 8) ^ 7 } else { bit / 8 };
     let bits = (0..BITS.len() * 8).map(|bit| (byte(bit), 1 << (bit % 8)));
     let set = bits.filter(|(at, bit)| bytes[*at] & bit != 0);
     let entry = |number: usize| data.end + number * ENTRY..data.end + (number + 1) * ENTRY;
