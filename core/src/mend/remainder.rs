@@ -88,9 +88,16 @@ fn find_little_kept(files: &FileSet<'_>, repair: &Repair, options: &Options) -> 
 }
 
 /// Whether a format keeps what precedes the damage, however little, since nothing after it can be
-/// read. A file in another encoding has no damage to end at.
+/// read: a format without frames, or one in a stream of gzip, which has no place to begin again. A
+/// file in another encoding has no damage to end at.
 fn is_prefix(format: FormatId, source: &Source<'_>) -> bool {
-    format.description().damage.ends_recording && Wrapper::of(source).is_none()
+    let description = format.description();
+    match Wrapper::of(source) {
+        None => description.damage.ends_recording,
+        Some(wrapper) => {
+            wrapper == Wrapper::Gzip && description.signs.containers.contains(&wrapper)
+        }
+    }
 }
 
 fn describe(

@@ -229,8 +229,8 @@ pub mod common {
                 it, or less than 5 % of the content: of the bytes outside runs of 64 or more of \
                 one value. Or the file was compressed, packed or converted as a whole, so that its \
                 bytes are not a recording. Files with up to 512 bytes of content are not judged by \
-                their share, nor are QEMU logs, which end at their damage. Only a repair reports \
-                this.",
+                their share, nor are QEMU logs and traces of apitrace in gzip, which end at their \
+                damage. Only a repair reports this.",
             impact: "The result would look complete and hold events that nobody recorded. Nothing \
                 is written, and the exit status is 4.",
             remedy: Remedy::Next("Files are often compressed, packed or converted on their way. \

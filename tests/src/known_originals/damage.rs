@@ -167,12 +167,25 @@ pub fn damage_once(
     original: &Files,
     kind: Kind,
     file: usize,
-    (at, len): (usize, usize),
+    place: (usize, usize),
+    dice: &mut Dice<'_>,
+) -> Option<Damaged> {
+    damage_at(original, &[(kind, file, place)], dice)
+}
+
+/// Damages a recording by one step after another, each of a kind, in a file, `len` bytes at `at`;
+/// `None` if one of them changes no byte.
+pub fn damage_at(
+    original: &Files,
+    steps: &[(Kind, usize, (usize, usize))],
     dice: &mut Dice<'_>,
 ) -> Option<Damaged> {
     let mut files: Vec<Tracked> = original.iter().map(Tracked::new).collect();
-    let (at, touched) = files[file].apply_at(kind, at, len, dice)?;
-    let steps = vec![Step { kind, file, at, touched }];
+    let apply = |(kind, file, (at, len)): &(Kind, usize, (usize, usize))| {
+        let (at, touched) = files[*file].apply_at(*kind, *at, *len, dice)?;
+        Some(Step { kind: *kind, file: *file, at, touched })
+    };
+    let steps = steps.iter().map(apply).collect::<Option<Vec<Step>>>()?;
     Some(Damaged::of(original, files, steps))
 }
 

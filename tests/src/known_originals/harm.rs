@@ -1,6 +1,7 @@
 //! Whether a repair keeps what the damage spared.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use tracemend::Repair;
 use tracemend::model::edit::Edit;
@@ -42,13 +43,17 @@ impl Case<'_> {
     }
 
     /// Returns whether the repair keeps all bytes of a segment, in their order. If it adds bytes,
-    /// the numbers that give places and sizes of others may follow.
+    /// or the end of the file is lost, the numbers that give places and sizes of others may follow.
+    /// The flag of a part may be cleared if the damage took all that leads to the part.
     fn is_kept(&self, file: usize, segment: &Segment) -> bool {
         let old = &self.original.files[file].1;
         let edits = self.repair.patches[file].edits(file as u32);
         let len = |edit: &Edit| (edit.span.len() as usize, edit.insert.as_slice().len());
         let adds = edits.iter().map(len).any(|(before, after)| after > before);
-        let places = if adds { (self.subject.places)(old) } else { Vec::new() };
+        let is_cut =
+            self.damaged.segments[file].last().is_none_or(|one| one.original.end < old.len());
+        let places = if adds || is_cut { (self.subject.places)(old) } else { Vec::new() };
+        let lost = self.lost_flags(file);
         let end = segment.at + segment.original.len();
         edits.iter().enumerate().all(|(number, edit)| {
             let start = edit.span.start() as usize;
@@ -56,7 +61,9 @@ impl Case<'_> {
             let mut touched = start.max(segment.at)..(start + before).min(end);
             let is_harmless = touched.all(|at| {
                 let origin = at - segment.at + segment.original.start;
-                let is_same = before == after && edit.insert.as_slice()[at - start] == old[origin];
+                let flags = lost.get(&origin).copied().unwrap_or(0);
+                let is_same =
+                    before == after && (edit.insert.as_slice()[at - start] | flags) == old[origin];
                 is_same || places.iter().any(|place| place.contains(&origin))
             });
             is_harmless
@@ -64,6 +71,23 @@ impl Case<'_> {
                 || is_home(old, &edits, number)
                 || self.is_filled(file, edit)
         })
+    }
+
+    /// Returns the flags of the parts of a file to which nothing leads any more, by their bytes.
+    fn lost_flags(&self, file: usize) -> BTreeMap<usize, u8> {
+        let segments = &self.damaged.segments[file];
+        let is_left = |part: &Range<usize>| {
+            let meets =
+                |one: &Segment| one.original.start < part.end && part.start < one.original.end;
+            segments.iter().any(meets)
+        };
+        let mut lost = BTreeMap::new();
+        for flag in (self.subject.flags)(&self.original.files[file].1) {
+            if !is_left(&flag.announces) {
+                *lost.entry(flag.at).or_default() |= flag.bit;
+            }
+        }
+        lost
     }
 
     /// Returns whether an edit fills a field of zeros, most of which damage has put there.

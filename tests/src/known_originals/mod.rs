@@ -80,6 +80,17 @@ pub struct Record {
     pub identity: Vec<u8>,
 }
 
+/// A bit that says no more than that a file has a part: it may be cleared with the part.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Flag {
+    /// Offset of its byte.
+    pub at: usize,
+    /// The bit in that byte.
+    pub bit: u8,
+    /// The bytes without which a reader cannot find the part.
+    pub announces: Range<usize>,
+}
+
 /// The part of a damaged recording whose records have to survive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
@@ -109,6 +120,8 @@ pub struct Subject {
     pub records: fn(original: &Original, files: &Files) -> Vec<Record>,
     /// The bytes of a sound file that give places and sizes of others.
     pub places: fn(&[u8]) -> Vec<Range<usize>>,
+    /// The flags of a sound file.
+    pub flags: fn(&[u8]) -> Vec<Flag>,
     /// The records that have to survive.
     pub reach: Reach,
     /// Whether any record is left; `None` if that is not asked.

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use tracemend::kit::expand::zstd::Expander;
 use tracemend::{FormatId, Options};
 
-use super::{Bound, Bounds, Damaged, Files, Original, Reach, Record, Subject, corpus, set};
+use super::{Bound, Bounds, Damaged, Files, Flag, Original, Reach, Record, Subject, corpus, set};
 use crate::forge::perf::{clean, directory};
 use crate::judge::perf::Perf;
 
@@ -18,6 +18,7 @@ pub static SUBJECT: Subject = Subject {
     originals: LazyLock::new(originals),
     records,
     places,
+    flags,
     reach: Reach::Everything,
     remains: Some(has_record_left),
     judge: Some(read_by_perf),
@@ -49,6 +50,8 @@ fn originals() -> Vec<Original> {
 const FULL_HEADER: usize = 104;
 /// The bits of the features in it.
 const BITS: Range<usize> = 72..FULL_HEADER;
+/// Size of an entry of the table of the features.
+const ENTRY: usize = 16;
 
 /// Reads numbers in the order of the bytes of the recording.
 struct Numbers<'a> {
@@ -97,8 +100,21 @@ fn places(bytes: &[u8]) -> Vec<Range<usize>> {
     let Some(data) = numbers.data() else { return Vec::new() };
     let flags: u32 = bytes[BITS].iter().map(|byte| byte.count_ones()).sum();
     let bits = (flags == 0).then_some(BITS);
-    let table = data.end..data.end + flags as usize * 16;
+    let table = data.end..data.end + flags as usize * ENTRY;
     [40..56, table].into_iter().chain(bits).collect()
+}
+
+/// Returns the flags of the features, each of which announces an entry of the table.
+fn flags(bytes: &[u8]) -> Vec<Flag> {
+    let numbers = Numbers { bytes, is_big: bytes.get(8) == Some(&0) };
+    let Some(FULL_HEADER) = numbers.at(8, 8) else { return Vec::new() };
+    let Some(data) = numbers.data() else { return Vec::new() };
+    // Words of 64 bits in the order of the bytes of the file.
+    let byte = |bit: usize| BITS.start + if numbers.is_big { (bit / 8) ^ 7 } else { bit / 8 };
+    let bits = (0..BITS.len() * 8).map(|bit| (byte(bit), 1 << (bit % 8)));
+    let set = bits.filter(|(at, bit)| bytes[*at] & bit != 0);
+    let entry = |number: usize| data.end + number * ENTRY..data.end + (number + 1) * ENTRY;
+    set.enumerate().map(|(number, (at, bit))| Flag { at, bit, announces: entry(number) }).collect()
 }
 
 fn records(_: &Original, files: &Files) -> Vec<Record> {

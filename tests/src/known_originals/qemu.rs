@@ -13,6 +13,7 @@ pub static SUBJECT: Subject = Subject {
     originals: LazyLock::new(originals),
     records,
     places: |_| Vec::new(),
+    flags: |_| Vec::new(),
     // 64 bytes before the first irregular event, and an event of the audio logs that begins there.
     reach: Reach::BeforeDamage(256),
     remains: None,

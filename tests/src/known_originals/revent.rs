@@ -16,6 +16,7 @@ pub static SUBJECT: Subject = Subject {
     originals: LazyLock::new(originals),
     records,
     places: |_| Vec::new(),
+    flags: |_| Vec::new(),
     reach: Reach::Everything,
     remains: None,
     judge: Some(accepted),

@@ -279,9 +279,14 @@ impl Campaign {
             format!("; left {} {}", finding.rule.code, finding.message)
         });
         let wrong = original.bytes.iter().zip(&target).position(|(a, b)| a != b);
+        let records = &original.places.records;
+        let spared = records.iter().filter(|(_, range)| !is_hit(range, &hit)).count();
         let label = format!(
-            "seed {seed}: {rot:?} of {} at {hit:?}: {:?}, {codes}{left}; differs at {wrong:?}",
-            original.name, repair.outcome
+            "seed {seed}: {rot:?} of {} at {hit:?}, {spared} of {} records spared: {:?}, \
+             {codes}{left}; differs at {wrong:?}",
+            original.name,
+            records.len(),
+            repair.outcome
         );
         Some(Case { rot, marks, label })
     }
@@ -314,6 +319,14 @@ fn differs_outside(one: &[u8], other: &[u8], hit: &[Range<usize>]) -> bool {
             .any(|(at, (a, b))| a != b && !hit.iter().any(|range| range.contains(&at)))
 }
 
+/// Whether damage touched a range of a file, or lies inside it.
+fn is_hit(range: &Range<usize>, hit: &[Range<usize>]) -> bool {
+    hit.iter().any(|hit| {
+        let inside = hit.is_empty() && hit.start > range.start && hit.start < range.end;
+        inside || (hit.start < range.end && hit.end > range.start)
+    })
+}
+
 /// Counts the samples that the damage did not touch and that the repaired file lacks. Samples in
 /// compressed records are not counted.
 fn missing_samples(original: &Original, target: &[u8], hit: &[Range<usize>]) -> usize {
@@ -321,12 +334,7 @@ fn missing_samples(original: &Original, target: &[u8], hit: &[Range<usize>]) -> 
     if places.records.iter().any(|(kind, _)| COMPRESSED.contains(kind)) {
         return 0;
     }
-    let is_hit = |range: &Range<usize>| {
-        hit.iter().any(|hit| {
-            let inside = hit.is_empty() && hit.start > range.start && hit.start < range.end;
-            inside || (hit.start < range.end && hit.end > range.start)
-        })
-    };
+    let is_hit = |range: &Range<usize>| is_hit(range, hit);
     let mut kept: BTreeMap<&[u8], usize> = BTreeMap::new();
     let number = |at: usize| {
         target.get(at..at + 8).map_or(0, |b| u64::from_le_bytes(b.try_into().unwrap()) as usize)

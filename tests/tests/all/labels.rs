@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use tracemend::Outcome;
 use tracemend_tests::forge::qemu::{Log, ids};
-use tracemend_tests::known_originals::damage::{Kind, damage_once};
+use tracemend_tests::known_originals::damage::{Kind, damage_at, damage_once};
 use tracemend_tests::known_originals::judge::judge;
 use tracemend_tests::known_originals::{Dice, Original, SUBJECTS, Subject};
 use tracemend_tests::mended::mended;
@@ -159,6 +159,35 @@ fn both_numbers_of_cpus_come_back_if_zeros_replaced_them() {
         let kinds = [(Kind::Zeros, 8), (Kind::Zeros, 20)];
         assert_eq!(find_false_labels(subject, original, &kinds, places.into_iter()), [""; 0]);
     }
+}
+
+/// `data.size` in the header of perf.data.
+const DATA_SIZE: (usize, usize) = (48, 8);
+
+#[test]
+fn a_repair_of_what_looks_killed_clears_no_flag_of_a_feature_that_is_left() {
+    let subject = SUBJECTS.iter().find(|subject| subject.format.name() == "perf").unwrap();
+    let (mut closed, mut wrong) = (0, Vec::new());
+    let short = subject.originals.iter().filter(|one| one.files[0].1.len() <= SHORT);
+    for original in short {
+        let size = original.files[0].1.len();
+        let ends = (subject.records)(original, &original.files).into_iter();
+        let ends = ends.filter(|record| record.file == 0).map(|record| record.stored.end);
+        // A cut after a complete record is the one that drops nothing.
+        let places = ends.chain(Share::one_in(16).of(DATA_SIZE.0 + DATA_SIZE.1..size));
+        for at in places.filter(|at| *at < size) {
+            let steps = [(Kind::Zeros, 0, DATA_SIZE), (Kind::Drop, 0, (at, size - at))];
+            let mut dice = Dice::seeded(SEED);
+            let Some(damaged) = damage_at(&original.files, &steps, &mut dice) else { continue };
+            let (judgement, _) = judge(subject, original, &damaged);
+            closed += usize::from(judgement.outcome == Outcome::Repaired);
+            let (name, codes) = (&original.name, judgement.reason);
+            let faults = [judgement.false_label, judgement.unclean].into_iter().flatten();
+            wrong.extend(faults.map(|fault| format!("{name}, cut at {at:#x}: {fault} [{codes}]")));
+        }
+    }
+    assert!(closed > 0);
+    assert!(wrong.is_empty(), "{} of {closed}: {wrong:#?}", wrong.len());
 }
 
 #[test]

@@ -32,6 +32,7 @@ pub static SUBJECT: Subject = Subject {
     originals: LazyLock::new(originals),
     records,
     places: |_| Vec::new(),
+    flags: |_| Vec::new(),
     reach: Reach::Everything,
     remains: Some(has_event_left),
     judge: Some(accepted),

@@ -1,12 +1,14 @@
 //! A share of the campaign over damaged traces (`tests/tools/apitrace_campaign.rs`): what
 //! survives, and never less than apitrace itself reads.
 
-use tracemend::Options;
-use tracemend_tests::forge::apitrace::call_heavy;
+use tracemend::{Options, Outcome};
+use tracemend_tests::forge::apitrace::{Container, call_heavy};
 use tracemend_tests::judge::apitrace::Apitrace;
 use tracemend_tests::judge::apitrace::survival::{
     CHUNK_KINDS, CONTAINERS, Damaged, KINDS, Numbers, Original, damage,
 };
+use tracemend_tests::known_originals::Dice;
+use tracemend_tests::mended::mended;
 use tracemend_tests::sweep::Share;
 
 /// Cases per container in an exhaustive run.
@@ -41,4 +43,21 @@ fn no_repair_keeps_fewer_calls_than_apitrace_reads_by_itself() {
         eprintln!("{container}: {:.1} % of the calls survive", 100.0 * right as f64 / all as f64);
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_trace_in_gzip_keeps_the_calls_before_early_damage_however_few() {
+    let sound = Container::Gzip.file(&call_heavy(3_000).bytes);
+    // After 3 % of the file nothing can be read; and not even a call before the damage.
+    for (at, outcome) in
+        [(sound.len() * 3 / 100, Outcome::RepairedWithLoss), (20, Outcome::CannotRepair)]
+    {
+        let mut damaged = sound[..at].to_vec();
+        damaged.extend(Dice::seeded(44).noise(sound.len() - at));
+        let (repair, _) = mended(&damaged);
+        let calls = repair.after.tally.samples;
+        let case = format!("{at} of {}: {calls} calls, {:?}", sound.len(), repair.after.counts());
+        assert_eq!(repair.outcome, outcome, "{case}");
+        assert_eq!(calls > 0, outcome == Outcome::RepairedWithLoss, "{case}");
+    }
 }

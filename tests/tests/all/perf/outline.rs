@@ -8,6 +8,7 @@ use tracemend_tests::forge::perf::feature::{section, tracing_data};
 use tracemend_tests::forge::perf::{
     Attr, Built, Order, RecordSpan, Recording, by_name, sample_type,
 };
+use tracemend_tests::judge::perf::Perf;
 use tracemend_tests::mended::mended;
 use tracemend_tests::properties::donor::traced;
 
@@ -249,6 +250,77 @@ fn a_size_of_attrs_that_gives_the_right_number_of_them_is_a_warning() {
         let (found, outcome, target) = repaired(&built.with_u64(32, wrong));
         assert_eq!((found, outcome), (vec![("PD0022", severity)], Outcome::Repaired), "{wrong}");
         assert!(target == built.bytes, "{wrong}");
+    }
+}
+
+#[test]
+fn the_size_in_the_only_entry_of_a_table_comes_back_from_its_section() {
+    for number in [3, 4, 7, 22, 27] {
+        let built = recording(&[number]);
+        for bit in 8 * 8..16 * 8 {
+            let mut bytes = built.bytes.clone();
+            bytes[built.data.end + bit / 8] ^= 1 << (bit % 8);
+            let (found, outcome, target) = repaired(&bytes);
+            let case = format!("bit {bit} of the entry of feature {number}: {found:?}");
+            assert!(target == built.bytes && outcome == Outcome::Repaired, "{case}");
+        }
+        // Half of the section: no size fits.
+        let cut = &built.bytes[..built.bytes.len() - 2];
+        assert_eq!(repaired(cut).1, Outcome::RepairedWithLoss, "feature {number}");
+    }
+}
+
+/// A recording of samples of one event with two ids; each sample names one.
+fn with_ids(table: [u64; 2], named: &[u64]) -> Vec<u8> {
+    let ids = sample_type::IP | sample_type::TID | sample_type::TIME | sample_type::ID;
+    let mut recording = Recording::new(Order::Little, vec![Attr::cpu_clock(ids).with_ids(&table)]);
+    let mut maker = recording.maker(0);
+    for id in named {
+        recording.push(maker.sample_with(|sample| sample.id = *id));
+    }
+    recording.build().bytes
+}
+
+#[test]
+fn an_id_that_one_sample_names_with_a_flipped_bit_is_not_the_id_of_another_counter() {
+    let codes = |table: [u64; 2], named: &[u64]| -> Vec<&'static str> {
+        repaired(&with_ids(table, named)).0.iter().map(|(code, _)| *code).collect()
+    };
+    // Without a sample of 12, the sample may be one of 11, of which one bit is flipped.
+    assert_eq!(codes([11, 12], &[11, 11, 0x1000b]), [""; 0]);
+    // Two samples agree, or only the id in the table has one bit more, or the kernel counts so.
+    assert_eq!(codes([11, 12], &[11, 11, 0x1000b, 0x1000b]), ["PD0027"]);
+    assert_eq!(codes([11, 0x1000c], &[11, 11, 12]), ["PD0027"]);
+    assert_eq!(codes([10, 0x7000d], &[10, 10, 11]), ["PD0027"]);
+}
+
+#[test]
+fn an_unknown_id_is_an_error_if_a_record_repeats_the_only_event() {
+    let perf = Perf::find_or_skip();
+    let kind = sample_type::IP | sample_type::TID | sample_type::TIME | sample_type::ID;
+    for repeats in [false, true] {
+        let attr = Attr::cpu_clock(kind).with_ids(&[11]);
+        let mut recording = Recording::new(Order::Little, vec![attr]);
+        let mut maker = recording.maker(0);
+        if repeats {
+            recording.push(maker.header_attr(&maker.attr.clone()));
+        }
+        recording.push(maker.comm("forge")).push(maker.sample());
+        let built = recording.build();
+        let record = built.records[usize::from(repeats)].range();
+        let mut bytes = built.bytes.clone();
+        bytes[record.end - 5] ^= 1;
+        let (found, _, target) = repaired(&bytes);
+        let expected: &[&str] = if repeats { &["PD2005"] } else { &[] };
+        let found: Vec<&str> = found.iter().map(|(code, _)| *code).collect();
+        assert_eq!(found, expected);
+        let folder = tempfile::tempdir().unwrap();
+        for (bytes, succeeds) in [(&bytes, !repeats), (&target, true)] {
+            let path = folder.path().join("judged.data");
+            std::fs::write(&path, bytes).unwrap();
+            let shown = perf.as_ref().map(|perf| perf.script_text(&path));
+            assert!(shown.is_none_or(|shown| shown.is_success() == succeeds), "{repeats}");
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Recordings of tracepoints whose TRACING_DATA is missing or damaged, without a donor.
 
-use tracemend::{FileSet, Options, Outcome, Safety, check};
+use tracemend::limits::WINDOW;
+use tracemend::{FileSet, Limits, Options, Outcome, Safety, check};
 use tracemend_tests::forge::perf::feature::{
     TRACEPOINT_NAME, TRACEPOINT_NUMBER, tracepoint_raw, tracing_data,
 };
@@ -163,6 +164,35 @@ fn records_that_tracing_data_reaches_over_stay() {
             assert_eq!(repair.before.tally.samples, all.samples, "{case}");
             assert_eq!(repair.after.tally.samples, all.samples, "{case}");
         }
+    }
+}
+
+#[test]
+fn tracing_data_that_is_longer_than_the_window_is_not_searched_for_records() {
+    let order = Order::Little;
+    let ids = sample_type::TID | sample_type::TIME | sample_type::ID | sample_type::RAW;
+    let attr = Attr::tracepoint(ids, TRACEPOINT_NUMBER, TRACEPOINT_NAME).with_ids(&[61]);
+    let held = usize::try_from(Limits::default().of(&WINDOW)).unwrap();
+    // Without these bytes of its payload TRACING_DATA reaches over some of the samples.
+    let lost = 800;
+    for (len, is_searched) in [(held, true), (held + 8, false)] {
+        let mut recording = Recording::pipe(order, vec![attr.clone()]);
+        let mut maker = recording.maker(0);
+        let mut content = tracing_data(order);
+        content.resize(len, 0);
+        recording.push(maker.tracing_data(&content));
+        for _ in 0..40 {
+            recording.push(maker.sample_with(|sample| sample.raw = tracepoint_raw(order)));
+        }
+        let mut pipe = recording.build().bytes;
+        let samples = |bytes: &[u8]| {
+            check(&FileSet::single("perf.data", bytes), &Options::default()).tally.samples
+        };
+        let all = samples(&pipe);
+        let at = 16 + content.len() - lost;
+        pipe.drain(at..at + lost);
+        let left = samples(&pipe);
+        assert_eq!(left == all, is_searched, "{len} bytes: {left} of {all} samples");
     }
 }
 

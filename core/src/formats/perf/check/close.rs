@@ -12,7 +12,7 @@ use crate::formats::perf::repair::{self, NewFeature, Seam};
 use crate::formats::perf::rules;
 use crate::kit::num::to_u64;
 use crate::kit::span::{Layer, Span};
-use crate::kit::words::{agree, byte_count, plural};
+use crate::kit::words::{agree, byte_count, join_and, plural};
 use crate::model::edit::{Fix, Safety};
 use crate::model::limits::Limits;
 use crate::model::{Finding, Report};
@@ -113,7 +113,9 @@ fn describe_open_end(recording: &Recording<'_>, end: End, open: &OpenEnd) -> Fin
     }
     let mut finding = Finding::new(rule, repair::size_field(), "header.data.size", message);
     if flagged > 0 {
-        finding = finding.related(Span::sized(FILE, field::FLAGS, 32), "flags");
+        let names: Vec<String> = body.flags.bits().map(title).collect();
+        let flags = format!("flags of {}", join_and(&names));
+        finding = finding.related(Span::sized(FILE, field::FLAGS, 32), flags);
     }
     if let Some(damage) = &open.damage {
         let (_, what) = describe(damage.fault, damage.span);

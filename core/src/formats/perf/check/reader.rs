@@ -9,6 +9,7 @@ use crate::formats::perf::decode::attr_record;
 use crate::formats::perf::decode::body::BodyError;
 use crate::formats::perf::decode::feature::{self, FeatureError, Refusal};
 use crate::formats::perf::decode::frame::RecordView;
+use crate::formats::perf::decode::sample::Sample;
 use crate::formats::perf::layout::record as kind;
 use crate::formats::perf::{repair, rules};
 use crate::kit::layer::LayerMap;
@@ -102,7 +103,7 @@ impl RecordCheck {
     /// Checks that a HEADER_ATTR in a file, which perf takes for a further event, contradicts no
     /// other event.
     pub(super) fn check_attr_in_file(
-        &self,
+        &mut self,
         record: &RecordView<'_>,
         map: &LayerMap,
         report: &mut Report,
@@ -111,6 +112,7 @@ impl RecordCheck {
             return;
         };
         let others = ids.iter().filter_map(|id| self.events.find(*id));
+        self.seen.has_attr_in_file |= others.clone().count() == ids.len();
         if others.filter_map(|index| self.events.attrs().get(index)).all(|other| *other == attr) {
             return;
         }
@@ -120,6 +122,22 @@ impl RecordCheck {
             let finding = Finding::new(rule, record.span(), record.place.path(".attr"), message);
             with_place(finding, record, map).fix(self.drop_record(record))
         });
+    }
+
+    /// Whether perf looks up the event of a record that is not a sample and does not find it. To
+    /// perf, a HEADER_ATTR in a file is one event more, so it looks up those of a single attr, too.
+    pub(super) fn lacks_event_of(&self, record: &RecordView<'_>) -> bool {
+        let is_looked_up = self.seen.has_attr_in_file;
+        self.events.lacks_event_of(record)
+            || is_looked_up && self.events.names_unknown_event(record)
+    }
+
+    /// Whether perf looks up the event of a sample and does not find it.
+    #[inline]
+    pub(super) fn lacks_event_of_sample(&self, sample: &Sample) -> bool {
+        let is_unknown = |id: u64| id != 0 && self.events.find(id).is_none();
+        !self.events.has_id_of(sample)
+            || self.seen.has_attr_in_file && sample.origin.id.is_some_and(is_unknown)
     }
 
     /// Checks whether a reader refuses the feature of a HEADER_FEATURE record.

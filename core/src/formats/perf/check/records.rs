@@ -64,6 +64,8 @@ pub(super) struct Seen {
     pub(super) newest_kind: Option<u32>,
     /// The highest number of a feature in a record, besides that of the end mark.
     pub(super) last_feature: Option<u32>,
+    /// A HEADER_ATTR in a file repeats an event of the attr table.
+    pub(super) has_attr_in_file: bool,
 }
 
 impl Seen {
@@ -152,7 +154,7 @@ impl RecordCheck {
                 if !self.raw_sizes.is_empty() {
                     self.note_raw_size(&sample, attr);
                 }
-                if !self.events.has_id_of(&sample) {
+                if self.lacks_event_of_sample(&sample) {
                     self.push_unknown_id(record, map, report);
                 } else if !self.events.has_ids_of_values(record, &sample, attr) {
                     self.push_unknown_value(record, map, report);
@@ -187,7 +189,7 @@ impl RecordCheck {
         if record.frame.kind == kind::ID_INDEX {
             self.check_id_index(record, map, report);
         }
-        if self.events.lacks_event_of(record) {
+        if self.lacks_event_of(record) {
             self.push_unknown_id(record, map, report);
             return;
         }

@@ -73,7 +73,7 @@ rules! {
              finds the event of a sample.\n\
              Class: synthetic; lossy if it drops a truncated last record.\n\
              Cost: no complete record. Features such as the host name and the build ids \
-             were never written.\n\
+             were never written, or are lost with the end of the file: the finding names them.\n\
              Run:\n\
              \x20 tracemend repair perf.data -o repaired.data",
         ),

@@ -247,7 +247,8 @@ rules! {
         summary: "a record has an event id that no attr lists",
         problem: "A recording with several events finds the attr of a sample, and of the sample_id \
             at the end of other records, by the id. Without the attr the record cannot be read. \
-            The values of counters in a sample (PERF_SAMPLE_READ) have ids of their own.",
+            A HEADER_ATTR in a file is one event more. The values of counters in a sample \
+            (PERF_SAMPLE_READ) have ids of their own.",
         impact: "perf script 6.1 exits 242 without a sample. perf report shows nothing and \
             exits 0. A counter value with an unknown id is left out, also by perf script.",
         remedy: Remedy::Fix(

@@ -249,10 +249,15 @@ impl Events {
         }
     }
 
-    /// Whether a record that is not a sample names an event that no attr has. perf looks up the
-    /// event of every record of the kernel, and of STAT and EVENT_UPDATE, if there are several
-    /// attrs and the first has `sample_id_all`.
+    /// Whether a record that is not a sample names an event that no attr has, and perf looks it up:
+    /// there are several attrs.
     pub fn lacks_event_of(&self, record: &RecordView<'_>) -> bool {
+        self.layouts.len() > 1 && self.names_unknown_event(record)
+    }
+
+    /// Whether a record that is not a sample names an event that no attr has: one of the kernel, if
+    /// the first attr has `sample_id_all`, STAT or EVENT_UPDATE.
+    pub fn names_unknown_event(&self, record: &RecordView<'_>) -> bool {
         let Some(first) = self.layouts.first().filter(|first| first.trailer_len() > 0) else {
             return false;
         };
@@ -267,7 +272,7 @@ impl Events {
             }
             _ => None,
         };
-        self.layouts.len() > 1 && id.is_some_and(|id| id != 0 && self.find(id).is_none())
+        id.is_some_and(|id| id != 0 && self.find(id).is_none())
     }
 
     /// Returns the ids of an ID_INDEX record that no attr has.

@@ -100,6 +100,12 @@ impl AttrCopies<'_> {
         if strange.next().is_some() || silent.next().is_some() {
             return None;
         }
+        // A single sample may have the damaged id: that of another one with fewer other bits.
+        let distance = |known: u64| (known ^ id).count_ones();
+        let is_like_another = ids.iter().any(|(_, known)| distance(*known) < distance(*found));
+        if *count < LEAST_WITNESSES && is_like_another && !is_in_gap(&ids, *at, *id) {
+            return None;
+        }
         let data = self.data;
         let correction = Correction::new(Part::Ids).word(*at, *found, *id);
         Some(match *count >= LEAST_WITNESSES {
@@ -158,6 +164,16 @@ impl AttrCopies<'_> {
         }
         named
     }
+}
+
+/// Whether an id instead of that at `at` follows or precedes the one beside it: the kernel counts.
+fn is_in_gap(ids: &[(u64, u64)], at: u64, id: u64) -> bool {
+    let follows = |one: u64, next: u64| one.checked_add(1) == Some(next);
+    ids.windows(2).any(|pair| match pair {
+        [(_, one), (place, _)] if *place == at => follows(*one, id),
+        [(place, _), (_, next)] if *place == at => follows(id, *next),
+        _ => false,
+    })
 }
 
 /// An id in one of the lists.

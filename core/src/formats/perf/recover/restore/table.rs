@@ -40,6 +40,9 @@ struct Node {
 
 /// Finds the table of a file.
 pub(super) fn find(peek: Peek<'_>, hints: &Hints) -> Option<TableReading> {
+    if hints.count == 1 {
+        return read_only_entry(peek, hints);
+    }
     // The header places the table, its flags count the entries, and the first entry agrees: that is
     // the table, even if the file is cut and the last sections are not in it. It did not move, so
     // no shift of its offsets is considered. If it moved by a few entries, a later one is there.
@@ -72,6 +75,25 @@ pub(super) fn find(peek: Peek<'_>, hints: &Hints) -> Option<TableReading> {
     let best = found.iter().max_by_key(|reading| reading.score)?;
     let rivals = found.iter().filter(|other| other.score == best.score && other.at != best.at);
     (rivals.count() == 0).then(|| best.clone())
+}
+
+/// Reads a table of one entry where the header places it. The section fills the rest of the file
+/// and has the shape of its feature; the entry has its offset or its size.
+fn read_only_entry(peek: Peek<'_>, hints: &Hints) -> Option<TableReading> {
+    let at = hints.declared?;
+    let found = peek.section(at)?;
+    let bit = hints.flags.bits().next()?;
+    let first = at.checked_add(SECTION_SIZE)?;
+    let hole = found.offset.checked_sub(first);
+    let is_planned =
+        hole.is_some_and(|hole| hole.is_multiple_of(SECTION_SIZE) && hole <= MOST_HOLE);
+    let offset = if is_planned { found.offset } else { first };
+    let section = Section { offset, size: peek.len().checked_sub(offset)? };
+    let is_right = found.offset == offset || found.size == section.size;
+    let fits = shape::is_known(bit) && shape::resembles(peek, bit, section);
+    let score = NUMBER.saturating_add(CONTENT);
+    let sections = vec![section];
+    (is_right && fits).then_some(TableReading { at, sections, shift: 0, is_parted: false, score })
 }
 
 /// Finds a table that moved as a whole: its offsets are those that it would have where the header
