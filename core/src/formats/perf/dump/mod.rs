@@ -427,7 +427,7 @@ impl<'o> Writer<'o> {
     fn add_more(&self, shown: &mut Shown<'_>, sample: &Sample, attr: &Attr) {
         let has_more = match self.style {
             Style::Folded => sample.callchain_len > 0,
-            _ => attr.samples(!PLAIN),
+            _ => attr.sample_type & !PLAIN != 0,
         };
         if has_more {
             let log = sample_log();
