@@ -75,7 +75,7 @@ fn frame_text(text: &str) -> String {
 }
 
 /// The last part of a path; of the kernel, the name without the symbol at its start.
-fn base_name(path: &[u8]) -> &[u8] {
+pub(super) fn base_name(path: &[u8]) -> &[u8] {
     if path.first() == Some(&b'[') {
         let end = path.iter().position(|byte| *byte == b']');
         return end.and_then(|end| path.get(..=end)).unwrap_or(path);

@@ -12,6 +12,7 @@
 use std::fmt::Write as _;
 
 use super::Shown;
+use super::folded::base_name;
 use super::frames::{self, Frames};
 use super::line::write_fields;
 use super::registers::Registers;
@@ -149,7 +150,11 @@ fn write_stack(
         let symbol = symbol.as_deref().unwrap_or(UNKNOWN);
         let _infallible = write!(text, "\n\t{:>16x} {symbol} (", frame.address);
         let _infallible = match &frame.place {
-            Some(place) => write!(text, "{}+{:#x})", Untrusted(place.file), place.offset),
+            Some(place) => {
+                let is_kernel = place.file.first() == Some(&b'[');
+                let name = if is_kernel { base_name(place.file) } else { place.file };
+                write!(text, "{}+{:#x})", Untrusted(name), place.offset)
+            }
             None => write!(text, "{UNKNOWN})"),
         };
     }
