@@ -35,8 +35,10 @@ fn samples(bytes: &[u8]) -> Vec<Value> {
 fn as_perf(value: &Value, shown: &str) -> bool {
     match value {
         Value::Number(number) => {
-            let hex = number.as_u64().map(|number| format!("{number:#x}"));
-            number.to_string() == shown.trim() || hex.as_deref() == Some(shown.trim())
+            // perf pads some numbers in hexadecimal with zeros.
+            let digits = shown.trim().strip_prefix("0x");
+            let hex = digits.and_then(|digits| u64::from_str_radix(digits, 16).ok());
+            number.to_string() == shown.trim() || hex.is_some() && hex == number.as_u64()
         }
         Value::String(text) => text == shown,
         // perf shows the bytes.
