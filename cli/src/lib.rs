@@ -117,6 +117,8 @@ pub(crate) fn build_command() -> clap::Command {
     });
     let verbs = [
         ("check", Verb::Check),
+        ("audit", Verb::Audit),
+        ("map", Verb::Map),
         ("repair", Verb::Repair),
         ("dump", Verb::Dump),
         ("diff", Verb::Diff),
@@ -181,7 +183,7 @@ impl Arguments {
             Command::Verify(arguments) => arguments.run(streams),
             Command::Dump(arguments) => arguments.run(own, streams),
             Command::Diff(arguments) => arguments.run(own, streams),
-            Command::Map(arguments) => arguments.run(streams),
+            Command::Map(arguments) => arguments.run(own, streams),
             Command::Explain(arguments) => arguments.run(streams),
             Command::Codes(arguments) => arguments.run(streams),
             Command::Formats(arguments) => arguments.run(streams),

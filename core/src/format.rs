@@ -88,6 +88,20 @@ pub trait Format: Sync {
         None
     }
 
+    /// Returns the recording that the options choose of several in one file, as a file of its own;
+    /// `None` if they choose none.
+    ///
+    /// # Errors
+    ///
+    /// The reason why there is no such recording.
+    fn pick<'a>(
+        &self,
+        _files: &FileSet<'a>,
+        _options: &Options,
+    ) -> Result<Option<FileSet<'a>>, String> {
+        Ok(None)
+    }
+
     /// Passes the records as text that is safe to print to `out`, piece by piece, until it returns
     /// false. A piece ends with a line. Lines of JSON are built with
     /// [`JsonLine`](crate::kit::json::JsonLine).

@@ -278,6 +278,18 @@ pub fn sniff(files: &FileSet<'_>, options: &Options) -> Option<FormatId> {
     catalogue::sniff(files, options)
 }
 
+/// Returns the recording that the options choose of several in one file, as a file of its own:
+/// [`check`], [`map`], [`dump()`] and [`audit()`] of it are those of that recording. `None` if they
+/// choose none.
+///
+/// # Errors
+///
+/// The reason why there is no such recording, as a sentence.
+pub fn pick<'a>(files: &FileSet<'a>, options: &Options) -> Result<Option<FileSet<'a>>, String> {
+    let format = recognise(files, options).and_then(catalogue::format);
+    format.map_or(Ok(None), |format| format.pick(files, options))
+}
+
 /// Returns the format of a recording: the one of the options, the one that [`sniff`] finds, or the
 /// one that is found after other bytes or by records whose beginning is lost.
 pub fn recognise(files: &FileSet<'_>, options: &Options) -> Option<FormatId> {

@@ -21,6 +21,7 @@ const HEADING: &str = "Options of single formats";
 pub(crate) enum Verb {
     Check,
     Audit,
+    Map,
     Repair,
     Dump,
     Diff,
@@ -32,7 +33,7 @@ impl Verb {
     pub(crate) fn options(self, format: FormatId) -> &'static [OptionSpec] {
         match self {
             Self::Check | Self::Repair => format.options(),
-            Self::Audit => &[],
+            Self::Audit | Self::Map => format.view_options(),
             Self::Dump => format.dump_options(),
             Self::Diff => format.diff_options(),
             Self::Cut => format.cut_options(),
@@ -220,7 +221,9 @@ mod tests {
 
     #[test]
     fn every_option_of_every_format_is_an_argument() {
-        for verb in [Verb::Check, Verb::Repair, Verb::Dump, Verb::Diff, Verb::Cut] {
+        for verb in
+            [Verb::Check, Verb::Audit, Verb::Map, Verb::Repair, Verb::Dump, Verb::Diff, Verb::Cut]
+        {
             let command = add_to(Command::new("repair"), verb);
             for format in FormatId::ALL {
                 for spec in verb.options(*format) {

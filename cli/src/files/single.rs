@@ -80,3 +80,9 @@ pub(crate) fn recognise_one(
         Failure::new(Exit::Findings, format!("{}: {reason}", shown(path)))
     })
 }
+
+/// The recording that the options choose of several in one file, or the only one.
+pub(crate) fn pick<'a>(files: FileSet<'a>, options: &Options) -> Result<FileSet<'a>, Failure> {
+    let picked = tracemend::pick(&files, options).map_err(Failure::usage)?;
+    Ok(picked.unwrap_or(files))
+}

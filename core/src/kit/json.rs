@@ -85,14 +85,33 @@ impl<'t> JsonLine<'t> {
         self.text.push(']');
     }
 
-    /// Adds a list, to which `add` adds each of `values`.
-    pub fn list<T>(
+    /// Adds a value, which `add` writes.
+    pub fn member(&mut self, name: &'static str, add: impl FnOnce(&mut JsonLine<'_>)) {
+        self.name(name);
+        add(&mut JsonLine { text: self.text });
+    }
+
+    /// Adds an object with members whose names are safe to print and differ; `add` writes the value
+    /// of each.
+    pub fn members<T>(
         &mut self,
         name: &'static str,
-        values: &[T],
+        members: &[(String, T)],
         add: &mut dyn FnMut(&T, &mut JsonLine<'_>),
     ) {
         self.name(name);
+        self.text.push('{');
+        for (index, (name, value)) in members.iter().enumerate() {
+            self.text.push_str(if index == 0 { "" } else { "," });
+            self.push_string(name);
+            self.text.push(':');
+            add(value, &mut JsonLine { text: self.text });
+        }
+        self.text.push('}');
+    }
+
+    /// Adds a list where a value belongs, to which `add` adds each of `values`.
+    pub fn items<T>(&mut self, values: &[T], add: &mut dyn FnMut(&T, &mut JsonLine<'_>)) {
         self.text.push('[');
         for (index, value) in values.iter().enumerate() {
             self.text.push_str(if index == 0 { "" } else { "," });
@@ -177,12 +196,16 @@ mod tests {
             line.text("bytes", b"\xff\xfe");
             line.number("low", i64::MIN);
             line.number("high", u64::MAX);
-            line.list("list", &[1_u8, 2, 3], &mut |value, list| match value {
-                1 => list.item(u64::MAX),
-                2 => list.text_item("a\"b"),
-                _ => list.object(|line| line.text("name", hostile)),
+            line.member("list", |line| {
+                line.items(&[1_u8, 2, 3], &mut |value, list| match value {
+                    1 => list.item(u64::MAX),
+                    2 => list.text_item("a\"b"),
+                    _ => list.object(|line| line.text("name", hostile)),
+                });
             });
-            line.list("none", &[(); 0], &mut |(), _| {});
+            line.member("none", |line| line.items(&[(); 0], &mut |(), _| {}));
+            let members = [("a\"".to_string(), 1_u8), ("b".to_string(), 2)];
+            line.members("object", &members, &mut |value, line| line.item(*value));
             line.end();
         }
         assert!(text.chars().all(|c| c == '\n' || is_safe(c)), "{text}");
@@ -195,6 +218,7 @@ mod tests {
         let object = serde_json::json!({ "name": Untrusted(hostile).to_string() });
         assert_eq!(lines[0]["list"], serde_json::json!([u64::MAX, "a\"b", object]));
         assert_eq!(lines[0]["none"], serde_json::json!([]));
+        assert_eq!(lines[0]["object"], serde_json::json!({ "a\"": 1, "b": 2 }));
         assert_eq!((&lines[0]["layer"], &lines[1]["layer"]), (&().into(), &1.into()));
     }
 }

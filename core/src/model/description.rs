@@ -102,7 +102,14 @@ impl Description {
         },
         rules: || &[],
         limits: &[],
-        options: FormatOptions { check: &[], dump: &[], diff: &[], cut: &[], styles: &[] },
+        options: FormatOptions {
+            check: &[],
+            view: &[],
+            dump: &[],
+            diff: &[],
+            cut: &[],
+            styles: &[],
+        },
         signs: FormatSigns {
             magics: &[],
             beginnings: &[],
@@ -126,6 +133,8 @@ impl Description {
 pub struct FormatOptions {
     /// Those of a check and a repair.
     pub check: &'static [OptionSpec],
+    /// Those of a map and of an audit: options of a check that name the recording.
+    pub view: &'static [OptionSpec],
     /// Those of a dump: the filters that select records, and options of a check that decide how the
     /// bytes are read.
     pub dump: &'static [OptionSpec],
@@ -244,6 +253,11 @@ impl FormatId {
     /// Returns the options of a check and a repair that the format owns.
     pub const fn options(self) -> &'static [OptionSpec] {
         self.0.options.check
+    }
+
+    /// Returns the options of a map and of an audit that the format owns.
+    pub const fn view_options(self) -> &'static [OptionSpec] {
+        self.0.options.view
     }
 
     /// Returns the options of a dump that the format owns.

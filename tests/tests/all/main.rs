@@ -100,9 +100,11 @@ mod perf {
     mod piped;
     mod refused;
     mod rules;
+    mod script;
     mod simpleperf;
     mod topology;
     mod tracepoints;
+    mod zeroed;
     mod zstd_blocks;
 }
 mod qemu {

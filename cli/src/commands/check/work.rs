@@ -148,6 +148,9 @@ impl Work<'_> {
         }
         // It was recognised already.
         options.format = format.filter(|_| options.format.is_some());
+        let picked = tracemend::pick(&files, &options);
+        let is_picked = matches!(picked, Ok(Some(_)));
+        let files = picked.ok().flatten().unwrap_or(files);
         let report = match &self.arguments.audit {
             Some(request) => {
                 let report = tracemend::audit(&files, &options, request);
@@ -157,7 +160,7 @@ impl Work<'_> {
             }
             None => self.judge_unfinished(recording, tracemend::check(&files, &options)),
         };
-        if let Some(message) = self.given.find_misapplied(&report) {
+        if let Some(message) = self.given.find_misapplied(&report).filter(|_| !is_picked) {
             if self.is_single && is_named {
                 return Err(Failure::usage(message));
             }

@@ -17,7 +17,7 @@ use crate::files::paths::{ends_with_slash, shown};
 use crate::files::places::Places;
 use crate::files::recording::Recording;
 use crate::files::sandbox::Reach;
-use crate::files::single::{open_arrived, recognise_one};
+use crate::files::single::{open_arrived, pick, recognise_one};
 use crate::files::streams::Streams;
 use crate::kit::exit::{Exit, Failure, HELP};
 use crate::kit::figures::{count, size};
@@ -127,6 +127,7 @@ impl Arguments {
         options.format = Some(format);
         given.check_format(format)?;
         options.choices = given.choices;
+        let files = pick(files, &options)?;
         let mut places = Places::new(streams);
         places.read("the source", &recording)?;
         let job = Job { name: &name, recording: &recording, files, options, format };

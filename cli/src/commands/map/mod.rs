@@ -7,9 +7,10 @@ mod text;
 
 use std::path::PathBuf;
 
-use clap::ValueEnum;
+use clap::{ArgMatches, ValueEnum};
 use tracemend::{FileSet, FormatId, Layer, MapStep, Options, Untrusted};
 
+use crate::args::format_options::{FormatOptions, Verb};
 use crate::args::limiting::Limiting;
 use crate::commands::check::parse_format;
 use crate::files::access::Readers;
@@ -17,7 +18,7 @@ use crate::files::output::{Pieces, TextFile};
 use crate::files::paths::shown;
 use crate::files::places::Places;
 use crate::files::sandbox::Reach;
-use crate::files::single::{open_arrived, recognise_one};
+use crate::files::single::{open_arrived, pick, recognise_one};
 use crate::files::streams::Streams;
 use crate::kit::exit::{Exit, Failure, HELP};
 use crate::show::picture;
@@ -98,7 +99,12 @@ fn parse_offset(text: &str) -> Result<u64, String> {
 }
 
 impl Arguments {
-    pub(crate) fn run(&self, streams: &mut Streams<'_>) -> Result<Exit, Failure> {
+    pub(crate) fn run(
+        &self,
+        matches: &ArgMatches,
+        streams: &mut Streams<'_>,
+    ) -> Result<Exit, Failure> {
+        let given = FormatOptions::read(matches, Verb::Map)?;
         // Before files of the system can no longer be read.
         if self.format == Form::Svg && self.depth.is_some() {
             return Err(Failure::usage("--depth does not apply to --format svg"));
@@ -112,6 +118,9 @@ impl Arguments {
         let format = recognise_one(&self.path, &files, self.kind, &options)?;
         options.format = Some(format);
         options.jobs = jobs;
+        given.check_format(format)?;
+        options.choices = given.choices;
+        let files = pick(files, &options)?;
         let mut places = Places::new(streams);
         places.read("the source", &recording)?;
         let file = match &self.output {

@@ -79,6 +79,16 @@ static COMPARISON: Comparison = Comparison {
         "sample_cpu",
         "ip",
         "addr",
+        "phys_addr",
+        "stream_id",
+        "weight",
+        "ins_lat",
+        "weight3",
+        "time_enabled",
+        "time_running",
+        "user_stack_dyn_size",
+        "fields",
+        "raw",
         "callchain",
         "start",
         "ino",
@@ -103,6 +113,7 @@ pub static DESCRIPTION: Description = Description {
     options: FormatOptions {
         check: options::OPTIONS,
         dump: options::DUMP,
+        view: options::VIEW,
         cut: options::CUT,
         styles: dump::STYLES,
         ..Description::EMPTY.options
@@ -169,6 +180,14 @@ impl Format for Perf {
 
     fn find_misapplied(&self, choices: &Choices, report: &Report) -> Option<String> {
         check::find_misapplied(choices, report)
+    }
+
+    fn pick<'a>(
+        &self,
+        files: &FileSet<'a>,
+        options: &Options,
+    ) -> Result<Option<FileSet<'a>>, String> {
+        check::pick(files, options)
     }
 
     fn dump(

@@ -11,6 +11,16 @@ use crate::model::choice::{
 };
 use crate::model::options::Options;
 
+/// The recording that a command is about.
+const PART: OptionSpec = OptionSpec::new(
+    "part",
+    OptionValue::Text { placeholder: "N", check: check_number },
+    "Take recording N, counted from 1, of a file in which several follow one another",
+);
+
+/// The options of commands that show a recording as it is.
+pub static VIEW: &[OptionSpec] = &[PART];
+
 /// All options of the format.
 pub static OPTIONS: &[OptionSpec] = &[
     OptionSpec::new(
@@ -30,15 +40,12 @@ pub static OPTIONS: &[OptionSpec] = &[
         "Also write what perf VERSION refuses in a way that it reads, or leave it out",
     )
     .without("abi"),
-    OptionSpec::new(
-        "part",
-        OptionValue::Text { placeholder: "N", check: check_number },
-        "Keep recording N, counted from 1, of a file in which several follow one another",
-    ),
+    PART,
 ];
 
 /// The options of a dump.
 pub static DUMP: &[OptionSpec] = &[
+    PART,
     OptionSpec::new(
         "range",
         OptionValue::Text { placeholder: "A..B", check: check_range },

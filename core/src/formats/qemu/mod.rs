@@ -78,6 +78,7 @@ pub static DESCRIPTION: Description = Description {
     limits: limits::LIMITS,
     options: FormatOptions {
         check: options::OPTIONS,
+        view: &[],
         dump: options::DUMP,
         diff: options::DIFF,
         cut: &[],

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use tracemend::{FileSet, Options, Outcome, Report, Safety, check};
+use tracemend::{FileSet, Options, Outcome, Report, Safety, check, pick};
 use tracemend_tests::forge::perf::{Attr, Order, Recording, sample_type};
 use tracemend_tests::mended::mended_as;
 
@@ -56,6 +56,33 @@ fn each_of_several_recordings_in_a_file_can_be_taken_out_of_it() {
             assert_eq!(repair.safety(), Some(Safety::Lossy), "{names:?} {index}");
             assert!(target == *one, "{names:?} {index}");
         }
+    }
+}
+
+#[test]
+fn a_recording_that_is_picked_is_that_recording_alone() {
+    for names in JOINED {
+        let all: Vec<Vec<u8>> = names.iter().map(|name| corpus(name)).collect();
+        let joined = all.concat();
+        let files = FileSet::single("perf.data", &joined);
+        assert!(pick(&files, &Options::default()).unwrap().is_none());
+        for (index, one) in all.iter().enumerate() {
+            let options = Options::default().with_choice("part", &(index + 1).to_string()).unwrap();
+            let picked = pick(&files, &options).unwrap().unwrap();
+            assert!(
+                picked.bytes(0) == tracemend::kit::source::Source::new(one),
+                "{names:?} {index}"
+            );
+            assert_eq!(
+                check(&picked, &options).counts(),
+                report(one).counts(),
+                "{names:?} {index}"
+            );
+        }
+        let options = Options::default().with_choice("part", "9").unwrap();
+        let refused = pick(&files, &options).unwrap_err();
+        let found = format!("--part 9 does not apply: {} recordings were found", names.len());
+        assert_eq!(refused, found);
     }
 }
 

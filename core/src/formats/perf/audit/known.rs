@@ -24,11 +24,11 @@ const ENTRY_MAX: u64 = 4096 + 64;
 /// Fields of numbers, several of which are read at once, outside of features.
 const NUMBERS: &str = "\
     addr auxtrace.offset auxtrace_error.ip auxtrace_error.type \
-    auxtrace_info.type bpf_event.tag branch_stack.hw_idx branch_stack.nr build_id.header.type \
+    auxtrace_info.type bpf_event.tag branch_stack.counters branch_stack.nr build_id.header.type \
     build_id.pid build_id.size cgroup chain.nr chain.pid code_page_size cpu_map.any_cpu \
     cpu_map.cpu cpu_map.end_cpu cpu_map.long_size cpu_map.mask cpu_map.nr cpu_map.range \
     cpu_map.start_cpu cpu_map.type data_page_size data_src dso.type dso_symbol.addr \
-    event_id.count event_update.scale magic phys_addr read.nr read.time read.value \
+    event_id.count event_update.scale magic phys_addr read.nr read.value \
     schedstat.timestamp tracing.magic transaction unwinding.abi unwinding.chain \
     unwinding.dyn_size unwinding.time weight";
 

@@ -43,6 +43,13 @@ impl FeatureCheck<'_> {
         self.facts.recorder.is_recorder_strict()
     }
 
+    /// Whether perf shows samples under the bytes of a damaged EVENT_DESC: before perf 7 it takes
+    /// the name of an event up to a NUL, wherever that is, and gives it to the ids that follow.
+    pub(super) fn misnames(&self, (bit, _): (u32, Section), error: &FeatureError) -> bool {
+        let is_name = matches!(error, FeatureError::StringWithoutNul { label: "event.name", .. });
+        bit == bit::EVENT_DESC && is_name && !self.is_strict()
+    }
+
     /// Whether perf, which stops at a feature that it cannot read, then misses one that the records
     /// need.
     pub(super) fn hides_needed(&self, bit: u32) -> bool {

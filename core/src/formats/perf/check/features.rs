@@ -173,7 +173,10 @@ impl FeatureCheck<'_> {
             Err(error) => {
                 let message = format!("malformed {}: {error}", title(bit));
                 let rule = self.rule_of((bit, section), &error);
-                let finding = Finding::new(rule, section.span(0), path, message);
+                let mut finding = Finding::new(rule, section.span(0), path, message);
+                if self.misnames((bit, section), &error) {
+                    finding.severity = Severity::Error;
+                }
                 SectionRead::Malformed(Box::new(finding))
             }
         }

@@ -51,6 +51,16 @@ pub(super) fn check(
     report.push(finding.fix(Fix::new(Safety::Lossy, summary, edits)));
 }
 
+/// Refuses the number of a recording, of `count` in a file, that does not exist or is alone.
+pub(super) fn refuse(number: u64, count: u64) -> Result<(), String> {
+    if count > 1 && (1..=count).contains(&number) {
+        return Ok(());
+    }
+    let found = plural(count, "recording");
+    let were = if count == 1 { "was" } else { "were" };
+    Err(format!("--part {number} does not apply: {found} {were} found"))
+}
+
 /// A recording as a noun: `a pipe of 6760 bytes`.
 fn describe(files: &FileSet<'_>, one: Span) -> String {
     let kind = if is_pipe(files, one) { "a pipe" } else { "a file" };

@@ -2,6 +2,7 @@
 //! and records whose damaged type is a known one.
 
 use super::records::{RecordCheck, with_place};
+use crate::formats::perf::decode::expand::Wrapper;
 use crate::formats::perf::decode::feature::{self, Machine};
 use crate::formats::perf::decode::frame::{Frame, RecordView};
 use crate::formats::perf::decode::record;
@@ -63,14 +64,18 @@ impl RecordCheck {
         map: &LayerMap,
         report: &mut Report,
     ) -> bool {
+        let origin = self.events.origin_of(record);
+        let time = origin.and_then(|origin| origin.time).filter(|time| *time != 0);
+        let is_right = time.is_none_or(|time| self.times.is_same_day(time));
         if found.size != record.frame.size {
+            if Wrapper::of(record.frame.kind).is_none() {
+                self.push_lost_size((record, found), is_right, report);
+                return is_right;
+            }
             self.push_packed_size((record, found), report);
             return true;
         }
         let found = found.kind;
-        let origin = self.events.origin_of(record);
-        let time = origin.and_then(|origin| origin.time).filter(|time| *time != 0);
-        let is_right = time.is_none_or(|time| self.times.is_same_day(time));
         // Damage sets a type to 0 without regard to its bits.
         let is_only = found != 0
             || (1..1 << TYPE_BITS)
@@ -80,6 +85,35 @@ impl RecordCheck {
         let likely = is_right.then_some((record.frame.kind, safety));
         self.push_damaged_type(&as_kind(record, found), likely, map, report);
         is_right
+    }
+
+    /// Reports a record without its size, or without its whole header, which is `found`.
+    fn push_lost_size(
+        &self,
+        (record, found): (&RecordView<'_>, Frame),
+        is_right: bool,
+        report: &mut Report,
+    ) {
+        let rule = &rules::RECORD_TOO_SMALL;
+        report.push_with(rule, rule.severity, || {
+            let (frame, span) = (record.frame, record.span());
+            let message = format!("record size is {}, expected {}", found.size, frame.size);
+            let path = record.place.path(".header.size");
+            let finding = Finding::new(rule, span, path, message);
+            if !is_right {
+                return finding.fix(self.drop_record(record));
+            }
+            let header = Span::sized(span.layer, span.start, RECORD_HEADER);
+            let bytes = repair::header_bytes(frame, self.events.order());
+            let edits = bytes.map(|bytes| Edit::replace(header, bytes)).into_iter().collect();
+            let name = record::name(frame.kind).unwrap_or("record");
+            let summary = format!("set the header to {name} of {}", byte_count(frame.size));
+            // `misc` is lost with the type.
+            let safety = if found.kind == frame.kind { Safety::Exact } else { Safety::Lossy };
+            let fields = Span::new(span.layer, header.end, span.end);
+            let fix = Fix::new(safety, summary, edits);
+            finding.fix(fix.witness(fields, "fields up to the next record"))
+        });
     }
 
     /// Reports a compressed record with a damaged header, which its zstd blocks show.

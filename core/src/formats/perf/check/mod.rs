@@ -59,8 +59,9 @@ use crate::formats::perf::recover::outline::recorder_of_file;
 use crate::formats::perf::recover::{self, restore};
 use crate::formats::perf::rules;
 use crate::kit::cursor::ReadError;
+use crate::kit::num::{to_u64, to_usize};
 use crate::kit::span::{Layer, Span};
-use crate::kit::words::{byte_count, plural};
+use crate::kit::words::byte_count;
 use crate::model::choice::Choices;
 use crate::model::options::Options;
 use crate::model::recording::FileSet;
@@ -83,10 +84,21 @@ pub fn find_misapplied(choices: &Choices, report: &Report) -> Option<String> {
     let number = part(choices)?;
     let known = report.facts.iter().find(|(name, _)| *name == joined::RECORDINGS);
     let count = known.and_then(|(_, count)| count.parse().ok()).unwrap_or(1_u64);
-    let is_one = count > 1 && (1..=count).contains(&number);
-    let found = plural(count, "recording");
-    let were = if count == 1 { "was" } else { "were" };
-    (!is_one).then(|| format!("--part {number} does not apply: {found} {were} found"))
+    joined::refuse(number, count).err()
+}
+
+/// Returns the recording that `--part` names.
+///
+/// # Errors
+///
+/// The reason why it does not apply.
+pub fn pick<'a>(files: &FileSet<'a>, options: &Options) -> Result<Option<FileSet<'a>>, String> {
+    let Some(number) = part(&options.choices) else { return Ok(None) };
+    let all = recover::joined::find(files);
+    joined::refuse(number, to_u64(all.len()).max(1))?;
+    let index = to_usize(number).checked_sub(1);
+    let picked = index.and_then(|index| all.get(index));
+    Ok(picked.map(|one| recover::joined::take(files, *one)))
 }
 
 /// Checks the only recording of a file or folder.

@@ -147,6 +147,9 @@ impl RecordCheck {
             SampleRead::Malformed(error) => {
                 self.push_malformed(&rules::SAMPLE_MALFORMED, &error, record, map, report);
             }
+            SampleRead::Complete { .. } if is_zeroed(record, &sample) => {
+                self.push_zeroed(record, map, report);
+            }
             SampleRead::Complete { attr, trailing } => {
                 if trailing > 0 {
                     self.push_trailing(record, trailing, map, report);
@@ -399,6 +402,17 @@ impl RecordCheck {
     }
 
     #[cold]
+    fn push_zeroed(&self, record: &RecordView<'_>, map: &LayerMap, report: &mut Report) {
+        let rule = &rules::SAMPLE_MALFORMED;
+        report.push_with(rule, rule.severity, || {
+            let size = byte_count(record.frame.size);
+            let message = format!("zeroed sample of {size}: every field is 0, also its time");
+            let finding = Finding::new(rule, record.span(), record.place.path(".time"), message);
+            with_place(finding, record, map).fix(self.drop_record(record))
+        });
+    }
+
+    #[cold]
     fn push_trailing(
         &self,
         record: &RecordView<'_>,
@@ -473,6 +487,11 @@ impl RecordCheck {
         finding.stored = map.stored(first.span).filter(|_| !first.span.layer.is_stored());
         report.push(finding);
     }
+}
+
+/// Whether all fields of a sample are 0: no clock of a kernel is, and no other field is read.
+fn is_zeroed(record: &RecordView<'_>, sample: &Sample) -> bool {
+    sample.origin.time == Some(0) && record.body().iter().all(|byte| *byte == 0)
 }
 
 /// Adds the stored place and the bytes to a finding in an expanded record.

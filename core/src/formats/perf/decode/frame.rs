@@ -193,6 +193,12 @@ impl<'a> RecordView<'a> {
         self.bytes.get(to_usize(RECORD_HEADER)..).unwrap_or_default()
     }
 
+    /// Returns `len` bytes at an offset of the layer, if they lie in the record.
+    pub fn bytes_at(&self, offset: u64, len: u64) -> Option<&'a [u8]> {
+        let start = to_usize(offset.checked_sub(self.place.offset)?);
+        self.bytes.get(start..start.checked_add(to_usize(len))?)
+    }
+
     /// A cursor over the body.
     #[inline]
     pub fn cursor(&self, order: Order) -> Cursor<'a> {

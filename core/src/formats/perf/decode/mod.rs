@@ -4,7 +4,7 @@
 //!  recording   the opened files: the way to their bytes
 //!  header      the file header            attr attr_bytes attrs   events
 //!  table feature                          features
-//!  tracing format                         TRACING_DATA and its texts
+//!  tracing format trace_field             TRACING_DATA, its texts, the fields of tracepoints
 //!  walk frame payload  records of a file  expand   records inside compressed records
 //!  flip        records with a flipped bit in their type
 //!  simpleperf  the signs of a recording of simpleperf
@@ -32,5 +32,6 @@ pub mod sample;
 pub mod simpleperf;
 pub mod table;
 pub mod tile;
+pub mod trace_field;
 pub mod tracing;
 pub mod walk;

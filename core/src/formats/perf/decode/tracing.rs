@@ -13,6 +13,7 @@
 use std::collections::BTreeMap;
 
 use super::format;
+use super::trace_field::{self, TraceField};
 use crate::formats::perf::decode::feature::error::FeatureError;
 use crate::formats::perf::decode::feature::lists::repeated;
 use crate::formats::perf::decode::feature::sections::tracing_head;
@@ -40,17 +41,15 @@ pub struct Tracing {
     pub descriptions: BTreeMap<u64, Description>,
 }
 
-/// A tracepoint, as far as the size of its samples depends on it.
+/// A tracepoint with the fields of its data.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Description {
     /// Name of its system; empty for ftrace's own events, which have none, and if it is too long.
     pub system: Vec<u8>,
     /// Name within its system.
     pub name: Vec<u8>,
-    /// Offset after the last field in bytes.
-    pub end: u64,
-    /// Whether strings or arrays follow the fields.
-    pub dynamic: bool,
+    /// The fields of its data.
+    pub fields: Vec<TraceField>,
 }
 
 impl Description {
@@ -60,8 +59,11 @@ impl Description {
     /// compiler may have rounded the fields up to their alignment.
     pub fn raw_size(&self) -> (u64, u64) {
         let rounded = |end: u64| align8(end.saturating_add(4)).saturating_sub(4);
-        let most = if self.dynamic { u64::MAX } else { rounded(align8(self.end)) };
-        (rounded(self.end), most)
+        let end = self.fields.iter().map(TraceField::end).max().unwrap_or(0);
+        // Strings or arrays may follow the fields.
+        let is_dynamic = self.fields.iter().any(TraceField::is_dynamic);
+        let most = if is_dynamic { u64::MAX } else { rounded(align8(end)) };
+        (rounded(end), most)
     }
 }
 
@@ -166,23 +168,7 @@ fn read_format(
     let system = Some(system).filter(|name| name.len() <= NAME_MOST).unwrap_or_default();
     let (system, name) = (system.to_vec(), name.to_vec());
     let mut description = Description { system, name, ..Description::default() };
-    for line in text.split(|byte| *byte == b'\n') {
-        let Some(field) = line.trim_ascii_start().strip_prefix(b"field:") else { continue };
-        let mut parts = field.split(|byte| *byte == b';').map(<[u8]>::trim_ascii);
-        let declaration = parts.next().unwrap_or_default();
-        let (mut offset, mut size) = (0, 0);
-        for part in parts {
-            if let Some(value) = part.strip_prefix(b"offset:").and_then(number) {
-                offset = value;
-            } else if let Some(value) = part.strip_prefix(b"size:").and_then(number) {
-                size = value;
-            }
-        }
-        let located = [b"__data_loc".as_slice(), b"__rel_loc"];
-        description.dynamic |=
-            size == 0 || located.iter().any(|word| declaration.starts_with(word));
-        description.end = description.end.max(offset.saturating_add(size));
-    }
+    description.fields = text.split(|byte| *byte == b'\n').filter_map(trace_field::parse).collect();
     tracing.descriptions.insert(id, description);
     Ok(())
 }

@@ -9,40 +9,6 @@ use crate::kit::cursor::Order;
 use crate::kit::json::JsonLine;
 use crate::kit::text::{Untrusted, hex};
 
-/// Nanoseconds per second and per microsecond.
-const SECOND: u64 = 1_000_000_000;
-const MICROSECOND: u64 = 1_000;
-
-/// Writes a sample as `perf script` does, without symbols: thread, CPU, time in seconds, period,
-/// event and address.
-pub(super) fn write_sample(shown: &Shown<'_>, sample: &Sample, text: &mut String) {
-    let origin = &sample.origin;
-    if let Some(tid) = origin.tid {
-        let _infallible = write!(text, "{:>16} {tid:>7} ", shown.thread);
-    }
-    if let Some(cpu) = origin.cpu {
-        let _infallible = write!(text, "[{cpu:03}] ");
-    }
-    if let Some(time) = origin.time {
-        let _infallible = write!(text, "{}: ", seconds(time));
-    }
-    if let Some(period) = sample.period {
-        let _infallible = write!(text, "{period:>10} ");
-    }
-    let _infallible = write!(text, "{}:", shown.event);
-    if let Some(ip) = sample.ip {
-        let _infallible = write!(text, " {ip:>16x}");
-    }
-    text.push('\n');
-}
-
-/// Returns a time in the form of `perf script`.
-fn seconds(time: u64) -> String {
-    let (seconds, rest) = (time.checked_div(SECOND), time.checked_rem(SECOND));
-    let micros = rest.and_then(|rest| rest.checked_div(MICROSECOND));
-    format!("{:>5}.{:06}", seconds.unwrap_or(0), micros.unwrap_or(0))
-}
-
 /// Writes a record as `perf report -D` does in its first line: CPU, time in ns, offset and size,
 /// type and fields.
 pub(super) fn write_record(shown: &Shown<'_>, order: Order, text: &mut String) {
@@ -68,18 +34,19 @@ pub(super) fn write_record(shown: &Shown<'_>, order: Order, text: &mut String) {
 }
 
 /// Writes ` name=value` for each field.
-fn write_fields(fields: &[(&'static str, Value)], text: &mut String) {
+pub(super) fn write_fields<N: AsRef<str>>(fields: &[(N, Value)], text: &mut String) {
     for (name, value) in fields {
         text.push(' ');
-        text.push_str(name);
+        text.push_str(name.as_ref());
         text.push('=');
         write_value(value, text);
     }
 }
 
-fn write_value(value: &Value, text: &mut String) {
+pub(super) fn write_value(value: &Value, text: &mut String) {
     let _infallible = match value {
         Value::Number(number) => write!(text, "{number}"),
+        Value::Signed(number) => write!(text, "{number}"),
         Value::Hex(number) => write!(text, "{number:#x}"),
         Value::Text(bytes) => write!(text, "{}", Untrusted(bytes)),
         Value::Bytes(bytes) => write!(text, "{}", hex(bytes)),
@@ -112,7 +79,11 @@ fn write_sample_fields(shown: &Shown<'_>, sample: &Sample, text: &mut String) {
             _ => write!(text, " {name}={value}"),
         };
     }
-    write_fields(&shown.lists, text);
+    write_fields(&shown.more, text);
+    write_fields(&shown.traced, text);
+    if let Some(raw) = shown.unnamed_raw() {
+        let _infallible = write!(text, " raw={}", hex(raw));
+    }
 }
 
 /// Writes a record as JSON.
@@ -130,7 +101,13 @@ pub(super) fn write_json(shown: &Shown<'_>, order: Order, text: &mut String) {
         for (name, value) in numbers(sample) {
             line.number(name, value);
         }
-        add_fields(&shown.lists, &mut line);
+        add_fields(&shown.more, &mut line);
+        if !shown.traced.is_empty() {
+            line.members("fields", &shown.traced, &mut add_value);
+        }
+        if let Some(raw) = shown.unnamed_raw() {
+            line.safe_text("raw", &hex(raw));
+        }
     }
     let fields = fields_of(shown, order);
     add_fields(&fields, &mut line);
@@ -154,23 +131,19 @@ pub(super) fn write_json(shown: &Shown<'_>, order: Order, text: &mut String) {
 /// Adds fields to an object.
 fn add_fields(fields: &[(&'static str, Value)], line: &mut JsonLine<'_>) {
     for (name, value) in fields {
-        match value {
-            Value::Number(number) | Value::Hex(number) => line.number(name, *number),
-            Value::Text(bytes) => line.text(name, bytes),
-            Value::Bytes(bytes) => line.safe_text(name, &hex(bytes)),
-            Value::List(values) => {
-                line.list(name, values, &mut |value, list| match value {
-                    Value::Number(number) | Value::Hex(number) => list.item(*number),
-                    Value::Entry(fields) => list.object(|line| add_fields(fields, line)),
-                    Value::Text(bytes) => list.text_item(&Untrusted(bytes).to_string()),
-                    Value::Bytes(bytes) => list.text_item(&hex(bytes)),
-                    // Lists have no lists as entries.
-                    Value::List(_) => list.text_item(""),
-                });
-            }
-            // Only lists have entries.
-            Value::Entry(_) => {}
-        }
+        line.member(name, |line| add_value(value, line));
+    }
+}
+
+/// Adds a value to a list, or after a name.
+fn add_value(value: &Value, line: &mut JsonLine<'_>) {
+    match value {
+        Value::Number(number) | Value::Hex(number) => line.item(*number),
+        Value::Signed(number) => line.item(*number),
+        Value::Text(bytes) => line.text_item(&Untrusted(bytes).to_string()),
+        Value::Bytes(bytes) => line.text_item(&hex(bytes)),
+        Value::List(values) => line.items(values, &mut add_value),
+        Value::Entry(fields) => line.object(|line| add_fields(fields, line)),
     }
 }
 

@@ -1,30 +1,41 @@
 //! Records as text or lines of JSON, in the order of the file, stored and expanded ones.
 //!
-//! - `line`: one record. `names`: the names of events and threads.
-//! - `folded`: stacks; `spaces` and `symbols`: the names of their frames.
+//! - `line`: one record. `script`: one sample with all that it has.
+//! - `names`, `registers`, `traced`: the names of events and threads, of registers, of the fields of
+//!   tracepoints.
+//! - `folded`: stacks; `frames`: those of one sample, with names from `spaces` and `symbols`.
 //!
 //! perf sorts samples by their times before it prints them; a dump does not, so that every line can
 //! be found in the file.
 
 mod folded;
+mod frames;
 mod line;
 mod names;
+mod registers;
+mod script;
 mod spaces;
 mod symbols;
+mod traced;
 
-use self::folded::{Folded, Stacks};
+use self::folded::Stacks;
+use self::frames::Frames;
 use self::names::{Threads, name_event};
+use self::registers::Registers;
 use self::spaces::Gatherer;
 use self::symbols::Symbols;
+use self::traced::{Traced, Tracepoints};
+use crate::formats::perf::decode::attr::Attr;
 use crate::formats::perf::decode::attr_record;
 use crate::formats::perf::decode::event::{Events, SampleRead};
 use crate::formats::perf::decode::expand::{Expansion, Step, Wrapper, begins_frame};
 use crate::formats::perf::decode::feature::{self, DescribedEvent};
 use crate::formats::perf::decode::frame::Record;
 use crate::formats::perf::decode::frame::RecordView;
-use crate::formats::perf::decode::record::{Named, list_log, lists};
+use crate::formats::perf::decode::record::{Named, Value, of_sample, sample_log};
 use crate::formats::perf::decode::recording::{Opened, RecordFile, Recording, open};
 use crate::formats::perf::decode::sample::{Sample, SampleId};
+use crate::formats::perf::layout::attr::sample_type;
 use crate::formats::perf::layout::{HEADER_SIZE_PIPE, feature as bit, record as kind};
 use crate::formats::perf::limits::{SPACES, STACKS};
 use crate::formats::perf::options::{self, Filter};
@@ -39,6 +50,17 @@ use crate::model::limits::{EXPANSION_RATIO, Limits, RESYNC, WINDOW, ZSTD_WINDOW}
 use crate::model::options::Options;
 use crate::model::recording::FileSet;
 
+/// The fields that all samples are shown with.
+const PLAIN: u64 = sample_type::IDENTIFIER
+    | sample_type::IP
+    | sample_type::TID
+    | sample_type::TIME
+    | sample_type::ID
+    | sample_type::CPU
+    | sample_type::PERIOD
+    | sample_type::RAW;
+/// The masks that tell which registers a sample has: of the user, and of an interrupt.
+const MASKS: [&str; 2] = ["user_regs_mask", "intr_regs_mask"];
 /// Bytes of text that are passed on at once.
 const TEXT_BATCH: usize = 32 << 10;
 /// Expanded bytes that every recording may have, besides the multiple of its length.
@@ -46,7 +68,7 @@ const BUDGET_BASE: u64 = 64 << 20;
 
 /// The styles, each with its purpose.
 pub(super) static STYLES: &[(&str, &str)] = &[
-    ("script", "one line per sample: thread, CPU, time, period, event, address"),
+    ("script", "samples as perf script shows them: a line each, with call chains a line per frame"),
     ("records", "one line per record with its offset, size and fields"),
     ("folded", "one line per stack with the number of its samples, for flame graphs"),
 ];
@@ -69,8 +91,19 @@ struct Shown<'a> {
     event: String,
     /// Name of the thread, safe to print.
     thread: String,
-    /// The lists of a sample.
-    lists: Named,
+    /// The lists of a sample, and its numbers that `sample` does not have.
+    more: Named,
+    /// The fields of a tracepoint.
+    traced: Traced,
+}
+
+impl<'a> Shown<'a> {
+    /// The raw data of a sample, if no field names them.
+    fn unnamed_raw(&self) -> Option<&'a [u8]> {
+        let raw = self.sample?.raw;
+        let is_unnamed = self.traced.is_empty() && raw.size > 0;
+        self.record.bytes_at(raw.start, raw.size.into()).filter(|_| is_unnamed)
+    }
 }
 
 /// Passes the records to `out` as text.
@@ -98,36 +131,40 @@ pub(super) fn dump(
     let opened = open(files).map_err(|_| DumpError::Unreadable)?;
     let order = restoration.order;
     let how = (style, order);
-    if style == Style::Folded {
-        return fold(&opened, options, how, out);
+    if style == Style::Folded || style == Style::Script && frames::has_chains(&opened, limits) {
+        return write_stacks(&opened, options, how, out);
     }
-    let mut writer = Writer::new(options, how, None, out);
+    let mut writer = Writer::new(options, how, Lookup::None, out);
     writer.write_all(&opened, limits);
     writer.flush();
     Ok(writer.dumped)
 }
 
-/// Passes the stacks of the samples to `out`: the first pass gathers the names in them.
-fn fold(
+/// Passes samples with their stacks to `out`: the first pass gathers the names in them.
+fn write_stacks(
     opened: &Opened<'_>,
     options: &Options,
     how: (Style, Order),
     out: &mut dyn FnMut(&str) -> bool,
 ) -> Result<Dumped, DumpError> {
     let limits = &options.limits;
-    let gathering = Folded::Gathering(Gatherer::new(limits.of(&SPACES)));
+    let gathering = Lookup::Gathering(Gatherer::new(limits.of(&SPACES)));
     let mut ignore = |_: &str| true;
-    let mut gatherer = Writer::new(options, how, Some(gathering), &mut ignore);
+    let mut gatherer = Writer::new(options, how, gathering, &mut ignore);
     gatherer.write_all(opened, limits);
-    let Some(Folded::Gathering(gathered)) = gatherer.names.folded else {
+    let Lookup::Gathering(gathered) = gatherer.names.stacks else {
         return Err(DumpError::Unreadable);
     };
     let symbols = match opened {
         Opened::Pipe(_) => Symbols::default(),
         Opened::Sections(recording) => Symbols::read(recording, limits),
     };
-    let stacks = Stacks::new(gathered.finish(), symbols, limits.of(&STACKS));
-    let mut writer = Writer::new(options, how, Some(Folded::Counting(stacks)), out);
+    let frames = Frames::new(gathered.finish(), symbols);
+    let lookup = match how.0 {
+        Style::Folded => Lookup::Counting(Stacks::new(frames, limits.of(&STACKS))),
+        _ => Lookup::Naming(frames),
+    };
+    let mut writer = Writer::new(options, how, lookup, out);
     writer.write_all(opened, limits);
     writer.write_stacks();
     writer.flush();
@@ -150,13 +187,38 @@ struct Stream {
     is_broken: bool,
 }
 
+/// What is done with the stacks of samples.
+#[derive(Default)]
+enum Lookup {
+    /// They have none, or are not shown.
+    #[default]
+    None,
+    /// The records about threads and memory are gathered first.
+    Gathering(Gatherer),
+    /// The samples of each stack are counted.
+    Counting(Stacks),
+    /// The frames of each sample are shown.
+    Naming(Frames),
+}
+
 /// The names that records refer to.
 #[derive(Default)]
 struct Names {
     described: Vec<DescribedEvent>,
     threads: Threads,
-    /// The names in stacks, in the style of these.
-    folded: Option<Folded>,
+    registers: Registers,
+    tracepoints: Tracepoints,
+    stacks: Lookup,
+}
+
+impl Names {
+    /// Follows a HEADER_FEATURE.
+    fn observe_feature(&mut self, record: &RecordView<'_>, order: Order) {
+        self.registers.observe(record, order);
+        if self.described.is_empty() {
+            self.described = feature::described_in_record(record, order);
+        }
+    }
 }
 
 /// Writes records and keeps what later ones refer to.
@@ -178,14 +240,14 @@ impl<'o> Writer<'o> {
     fn new(
         options: &'o Options,
         (style, order): (Style, Order),
-        folded: Option<Folded>,
+        stacks: Lookup,
         out: &'o mut dyn FnMut(&str) -> bool,
     ) -> Self {
         Self {
             style,
             filter: options::filter(options),
             events: Events::new(order),
-            names: Names { folded, ..Names::default() },
+            names: Names { stacks, ..Names::default() },
             text: String::new(),
             out,
             is_over: false,
@@ -202,6 +264,8 @@ impl<'o> Writer<'o> {
                 let outline = Outline::gather(recording, limits);
                 self.names.described = read_described(recording, limits);
                 self.events = outline.events;
+                self.names.registers = Registers::of_file(recording);
+                self.names.tracepoints.read(recording, self.events.attrs(), limits);
                 let end = outline.end.area_end(recording.length());
                 let area = (recording.body.data.offset, end);
                 self.write_file(&recording.file, area, limits);
@@ -240,6 +304,10 @@ impl<'o> Writer<'o> {
                     if file.is_pipe() && record.frame.kind == kind::HEADER_ATTR {
                         let event = attr_record::read_record(&view, order);
                         event.into_iter().for_each(|(attr, ids)| self.events.push(attr, ids));
+                    }
+                    if file.is_pipe() && record.frame.kind == kind::TRACING_DATA {
+                        let attrs = self.events.attrs();
+                        self.names.tracepoints.read_record(file, &record, attrs, limits);
                     }
                     self.write(&view);
                     if let Some(wrapper) = Wrapper::of(record.frame.kind) {
@@ -308,16 +376,12 @@ impl<'o> Writer<'o> {
         let number = self.number;
         self.number = number.saturating_add(1);
         let order = self.events.order();
-        match record.frame.kind {
-            kind::HEADER_FEATURE if self.names.described.is_empty() => {
-                self.names.described = feature::described_in_record(record, order);
-            }
-            _ => {}
+        if record.frame.kind == kind::HEADER_FEATURE {
+            self.names.observe_feature(record, order);
         }
         self.events.sort();
-        if let Some(Folded::Gathering(gatherer)) = &mut self.names.folded {
-            let time = self.events.origin_of(record).and_then(|origin| origin.time);
-            return gatherer.observe(record, order, time.unwrap_or(0));
+        if let Lookup::Gathering(gatherer) = &mut self.names.stacks {
+            return gatherer.observe(record, order, &self.events);
         }
         self.names.threads.observe(record, order);
         let sample = match record.frame.kind {
@@ -350,22 +414,49 @@ impl<'o> Writer<'o> {
             sample: sample.as_ref(),
             event,
             thread,
-            lists: Named::new(),
+            more: Named::new(),
+            traced: Traced::new(),
         };
-        if self.style != Style::Script && sample.is_some_and(|sample| sample.has_lists()) {
-            let log = list_log();
-            self.events.log_fields(record, &log);
-            shown.lists = lists(log);
+        if let (Some(sample), Some((_, attr))) = (sample, attr) {
+            self.add_more(&mut shown, &sample, attr);
         }
         self.write_shown(&shown);
+    }
+
+    /// Adds what only some samples have.
+    fn add_more(&self, shown: &mut Shown<'_>, sample: &Sample, attr: &Attr) {
+        let has_more = match self.style {
+            Style::Folded => sample.callchain_len > 0,
+            _ => attr.sample_type & !PLAIN != 0,
+        };
+        if has_more {
+            let log = sample_log();
+            self.events.log_fields(&shown.record, &log);
+            shown.more = of_sample(log);
+            let masks = [attr.sample_regs_user, attr.sample_regs_intr];
+            let abis = [sample.regs.user, sample.regs.intr];
+            for ((name, mask), abi) in MASKS.into_iter().zip(masks).zip(abis) {
+                shown.more.extend((abi > 0).then_some((name, Value::Hex(mask))));
+            }
+        }
+        if attr.samples(sample_type::RAW) && self.style != Style::Folded {
+            shown.traced = self.names.tracepoints.fields(attr, &shown.record, sample.raw);
+        }
     }
 
     /// Writes a record that is wanted.
     fn write_shown(&mut self, shown: &Shown<'_>) {
         let order = self.events.order();
+        let registers = self.names.registers;
         self.dumped.records = self.dumped.records.saturating_add(1);
         match (self.style, shown.sample) {
-            (Style::Script, Some(sample)) => line::write_sample(shown, sample, &mut self.text),
+            (Style::Script, Some(sample)) => {
+                let frames = match &self.names.stacks {
+                    Lookup::Naming(frames) => Some(frames),
+                    _ => None,
+                };
+                script::write_sample(shown, sample, (frames, registers), order, &mut self.text);
+            }
             (Style::Folded, Some(sample)) => self.count_stack(shown, sample),
             (Style::Script | Style::Folded, None) => {}
             (Style::Records, _) => line::write_record(shown, order, &mut self.text),
@@ -378,14 +469,14 @@ impl<'o> Writer<'o> {
 
     /// Counts a sample with its stack, and writes the stacks if they take too much.
     fn count_stack(&mut self, shown: &Shown<'_>, sample: &Sample) {
-        let Some(Folded::Counting(stacks)) = &mut self.names.folded else { return };
-        if stacks.add(sample, &shown.lists, shown.record.frame.misc) {
+        let Lookup::Counting(stacks) = &mut self.names.stacks else { return };
+        if stacks.add(sample, &shown.more, shown.record.frame.misc) {
             self.write_stacks();
         }
     }
 
     fn write_stacks(&mut self) {
-        let Some(Folded::Counting(stacks)) = &mut self.names.folded else { return };
+        let Lookup::Counting(stacks) = &mut self.names.stacks else { return };
         for line in stacks.take() {
             self.text.push_str(&line);
             if self.text.len() >= TEXT_BATCH {

@@ -7,7 +7,9 @@
 use std::collections::BTreeMap;
 use std::ops::Bound::{Excluded, Unbounded};
 
+use crate::formats::perf::decode::event::Events;
 use crate::formats::perf::decode::frame::RecordView;
+use crate::formats::perf::decode::record::named::number;
 use crate::formats::perf::decode::record::{Named, Value, fields};
 use crate::formats::perf::layout::record as kind;
 use crate::kit::cursor::Order;
@@ -56,12 +58,13 @@ impl Gatherer {
         Self { changes: Vec::new(), names: Names::default(), room }
     }
 
-    /// Takes a record, which was written at a time; 0 is before all others.
-    pub(super) fn observe(&mut self, record: &RecordView<'_>, order: Order, time: u64) {
+    /// Takes a record. One without a time is before all others.
+    pub(super) fn observe(&mut self, record: &RecordView<'_>, order: Order, events: &Events) {
         let found = record.frame.kind;
         if !matches!(found, kind::MMAP | kind::MMAP2 | kind::COMM | kind::FORK) {
             return;
         }
+        let time = events.origin_of(record).and_then(|origin| origin.time).unwrap_or(0);
         let fields = fields(record, order);
         let text = fields.iter().find_map(|(_, value)| match value {
             Value::Text(text) => Some(text.as_slice()),
@@ -112,13 +115,6 @@ fn fork(fields: &Named) -> Option<Change> {
         parent: id(fields, "ppid")?,
         tid: id(fields, "tid")?,
         parent_tid: id(fields, "ptid")?,
-    })
-}
-
-fn number(fields: &Named, wanted: &str) -> Option<u64> {
-    fields.iter().find_map(|(name, value)| match value {
-        Value::Number(number) | Value::Hex(number) if *name == wanted => Some(*number),
-        _ => None,
     })
 }
 

@@ -15,10 +15,10 @@ use self::number::*;
 use super::part::Holds::{Argument, Description, HostName, Machine, Name, Version};
 use super::part::Part::{self, Bitmap, Blob, CpuList, Fields, List, One, Read, Rest, Text};
 use super::part::Reader::{
-    AuxtraceIndex, BuildIds, Events, FileMessages, Files, InitMaps, MetaInfo, Programs, Topology,
-    Tracing, Unwinding,
+    AuxtraceIndex, BuildIds, Domains, Events, FileMessages, Files, InitMaps, MetaInfo, Programs,
+    Topology, Tracing, Unwinding,
 };
-use crate::kit::row::Form::{self, Numbers, U32, U64};
+use crate::kit::row::Form::{self, Hex32, Numbers, U32, U64};
 
 /// Numbers of features that the code handles by name.
 pub mod number {
@@ -230,8 +230,8 @@ pub static FEATURES: [Feature; 41] = [
     of(29, "CLOCK_DATA", CLOCK, Shape::Within(&[(U32, 1, 1)]), &[Judged(Judge::Clock)]),
     of(30, "HYBRID_TOPOLOGY", HYBRID, Shape::Entries, &[Shared]),
     of(PMU_CAPS, "PMU_CAPS", ALL_CAPS, Shape::Whole, &[Shared, EmptyIsNothing]),
-    // No recording with the next three, which appear in Linux 6.19 and later, was available.
-    of(32, "CPU_DOMAIN_INFO", REST, Shape::Unknown, &[NeedsCpus, Judged(Judge::Domains)]),
+    // The next three appear in Linux 6.19 and later.
+    of(32, "CPU_DOMAIN_INFO", DOMAINS, Shape::Unknown, &[NeedsCpus, Judged(Judge::Domains)]),
     of(33, "E_MACHINE", E_MACHINE, Shape::Within(&[(U32, 1, 0xffff)]), &[]),
     of(34, "CLN_SIZE", CLN_SIZE, Shape::Line, &[]),
     // simpleperf writes the others.
@@ -311,8 +311,9 @@ const ALL_CAPS: &[Part] = &[List(
     MOST_NODES,
     &[List(("pmu.nr_caps", U32), MOST_CAPS, PAIR), Text("pmu.name", Name)],
 )];
-const E_MACHINE: &[Part] = &[Rest("feature", &[("e_machine", Numbers(8))])];
-const CLN_SIZE: &[Part] = &[Rest("feature", &[("cln_size", Numbers(4))])];
+const DOMAINS: &[Part] = &[Read(Domains, "domain.name domain.cpumask domain.cpulist", "")];
+const E_MACHINE: &[Part] = &[Fields(&[("e_machine", U32), ("e_flags", Hex32)])];
+const CLN_SIZE: &[Part] = &[Fields(&[("cln_size", U32)])];
 const FILES: &[Part] = &[Read(
     Files,
     "",

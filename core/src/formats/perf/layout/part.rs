@@ -47,6 +47,8 @@ pub enum Reader {
     Events,
     /// CPU_TOPOLOGY.
     Topology,
+    /// CPU_DOMAIN_INFO.
+    Domains,
     /// AUXTRACE.
     AuxtraceIndex,
     /// BPF_PROG_INFO.

@@ -46,7 +46,8 @@ pub fn is_pipe(files: &FileSet<'_>, one: Span) -> bool {
 pub fn take<'a>(files: &FileSet<'a>, one: Span) -> FileSet<'a> {
     let name = files.files().first().map_or_else(String::new, |file| file.name.clone());
     let bytes = part_of(&files.bytes(0), one.start, one.end);
-    FileSet::new(vec![File::new(name, bytes)]).with_donor(files.donor().cloned())
+    let taken = FileSet::new(vec![File::new(name, bytes)]).with_donor(files.donor().cloned());
+    taken.with_undone(files.undone().to_vec())
 }
 
 fn part_of<'a>(source: &Source<'a>, start: u64, end: u64) -> Source<'a> {

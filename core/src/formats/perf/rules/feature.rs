@@ -155,7 +155,8 @@ rules! {
             table gives it.",
         impact: "perf 6.1 skips the feature or shows a wrong value, and shows all samples. For \
             HOSTNAME, for example, perf report --header-only prints (null). A text without any \
-            bytes is only information: perf 3.14 writes CPUDESC so on ARM.",
+            bytes is only information: perf 3.14 writes CPUDESC so on ARM. A name in EVENT_DESC \
+            without a NUL is an error: perf before 7 shows samples under the bytes after it.",
         remedy: Remedy::Fix(
             "Removes the feature and its entry in the feature table. Builds it again if \
              the records need it.\n\

@@ -34,9 +34,13 @@ rules! {
         impact: "perf script 6.1 exits 234 without a sample. perf report shows nothing and \
             exits 0.",
         remedy: Remedy::Fix(
-            "Drops the bytes up to the next place at which four records follow one another \
-             with valid headers. If there is no such place, drops the rest.\n\
-             Class: lossy. Cost: the records in the dropped bytes.\n\
+            "If the fields of one record fill the bytes up to the next record, sets its size; if \
+             the header is zero, also its type, which is that of a sample, and whether the \
+             kernel or a user was interrupted, by the address. Otherwise drops the bytes up to \
+             the next place at which four records follow one another with valid headers. If \
+             there is no such place, drops the rest.\n\
+             Class: exact for a size, otherwise lossy. Cost: the records in the dropped \
+             bytes.\n\
              Run:\n\
              \x20 tracemend repair perf.data -o repaired.data",
         ),
@@ -51,9 +55,13 @@ rules! {
         impact: "perf script 6.1 exits 234 without a sample. perf report shows nothing and \
             exits 0.",
         remedy: Remedy::Fix(
-            "Drops the bytes up to the next place at which four records follow one another \
-             with valid headers. If there is no such place, drops the rest.\n\
-             Class: lossy. Cost: the records in the dropped bytes.\n\
+            "If the fields of one record fill the bytes up to the next record, sets its size; if \
+             the header is zero, also its type, which is that of a sample, and whether the \
+             kernel or a user was interrupted, by the address. Otherwise drops the bytes up to \
+             the next place at which four records follow one another with valid headers. If \
+             there is no such place, drops the rest.\n\
+             Class: exact for a size, otherwise lossy. Cost: the records in the dropped \
+             bytes.\n\
              Run:\n\
              \x20 tracemend repair perf.data -o repaired.data",
         ),
@@ -181,11 +189,13 @@ rules! {
         code: "PD2001",
         name: "sample-malformed",
         severity: Severity::Error,
-        summary: "the fields of a sample do not fit in its record",
+        summary: "the fields of a sample do not fit in its record, or all are 0",
         problem: "A count or a size in the sample exceeds the record, or the record is too short \
-            for the fields of sample_type.",
+            for the fields of sample_type. Or all fields are 0, even the time: the bytes were \
+            lost.",
         impact: "perf script 6.1 stops at the sample (\"Can't parse sample, err = -14\", exit \
-            242). perf report shows nothing and exits 0.",
+            242). perf report shows nothing and exits 0. A sample of zeros is shown as one of \
+            swapper at address 0.",
         remedy: Remedy::Fix(
             "Drops the sample.\n\
              Class: lossy. Cost: the sample.\n\

@@ -1,5 +1,6 @@
 //! The content of a feature, part by part as the table of features declares it.
 
+use super::domains::cpu_domains;
 use super::error::FeatureError;
 use super::lists::{STRING_MIN, count, cpu_list, string};
 use super::sections::{self, expect_range, expect_version};
@@ -60,6 +61,7 @@ pub(super) fn read(
                 Reader::BuildIds => sections::build_ids(cursor)?,
                 Reader::Events => sections::event_desc(cursor)?,
                 Reader::Topology => sections::cpu_topology(cursor, cpus)?,
+                Reader::Domains => cpu_domains(cursor, cpus.map(u64::from), None)?,
                 Reader::AuxtraceIndex => sections::auxtrace(cursor)?,
                 Reader::Programs => sections::bpf_programs(cursor)?,
                 Reader::Files => each(cursor, |cursor| framed(cursor, file))?,

@@ -1,6 +1,7 @@
 //! The sections of the features, each by its structure in the table of features.
 
 mod content;
+mod domains;
 pub(super) mod error;
 pub(super) mod lists;
 mod reader;

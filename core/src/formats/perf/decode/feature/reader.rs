@@ -5,12 +5,10 @@
 //! more. The limits are those that perf 7.2 names in its messages; the layouts are those of the
 //! `process_*` functions of `tools/perf/util/header.c`.
 
-use std::collections::BTreeSet;
-
 use super::error::FeatureError;
-use super::lists::{count, string, strings};
-use super::sections::{check_sockets, expect_range, expect_version};
-use super::{Machine, content};
+use super::lists::{string, strings};
+use super::sections::{check_sockets, expect_version, ranged};
+use super::{Machine, content, domains};
 use crate::formats::perf::layout::features::{Judge, Trait, feature};
 use crate::kit::cursor::Cursor;
 use crate::kit::num::to_u64;
@@ -21,16 +19,12 @@ const MOST_CPUS: u64 = 1 << 20;
 const MOST_GROUPS: u64 = 1 << 15;
 /// Most BPF programs.
 const MOST_PROGRAMS: u64 = 1 << 17;
-/// Most scheduling domains of a CPU.
-const MOST_DOMAINS: u64 = 64;
 /// Size of `struct bpf_prog_info` in perf 7.2.
 const PROGRAM_INFO: u64 = 232;
 /// Largest such structure that later versions may have.
 const PROGRAM_INFO_NEXT: u64 = 1024;
 /// Granularity and least value of the buffer of compressed records.
 const PAGE: u64 = 4096;
-/// First schedstat version with the names of domains.
-const NAMED_DOMAINS: u32 = 17;
 
 /// The readers that refuse a feature.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,18 +71,6 @@ pub fn refuse(
         Judge::Buffer => compressed(cursor).map_err(Refusal::Newer),
         Judge::Domains => domains(cursor, machine).map_err(Refusal::Newer),
     }
-}
-
-/// Reads a u32 and refuses one outside of a range.
-fn ranged(
-    cursor: &mut Cursor<'_>,
-    label: &'static str,
-    range: (u64, u64),
-) -> Result<u64, FeatureError> {
-    let start = cursor.position();
-    let value = u64::from(cursor.u32(label)?);
-    expect_range(label, value, range, cursor.since(start))?;
-    Ok(value)
 }
 
 /// NRCPUS: no more CPUs online than available, and no more than any machine has.
@@ -165,8 +147,7 @@ fn programs(mut cursor: Cursor<'_>, machine: &Machine) -> Result<(), FeatureErro
     Ok(())
 }
 
-/// CPU_DOMAIN_INFO: schedstat version, most domains, and for each online CPU its number and its
-/// domains: number, name since schedstat 17, mask and list of CPUs.
+/// CPU_DOMAIN_INFO: it is read by NRCPUS.
 fn domains(mut cursor: Cursor<'_>, machine: &Machine) -> Result<(), FeatureError> {
     // perf 6.1 ends the features of a pipe with this number, and perf 7 goes on after it.
     let is_end = cursor.is_empty() || !machine.is_recorder_strict();
@@ -175,36 +156,5 @@ fn domains(mut cursor: Cursor<'_>, machine: &Machine) -> Result<(), FeatureError
     }
     let cpus = needed_cpus(&cursor, machine)?;
     let online = machine.online.map_or(cpus, u64::from);
-    let version = cursor.u32("schedstat_version")?;
-    let most = ranged(&mut cursor, "max_sched_domains", (0, MOST_DOMAINS))?;
-    let span = cursor.ahead();
-    let mut known = BTreeSet::new();
-    for _ in 0..count(online, 8, cursor.left(), "cpus", span)? {
-        let (label, start) = ("domains.cpu", cursor.position());
-        let cpu = ranged(&mut cursor, label, (0, cpus.saturating_sub(1)))?;
-        if !known.insert(cpu) {
-            return Err(FeatureError::Twice { label, value: cpu, span: cursor.since(start) });
-        }
-        let mut seen = 0_u64;
-        for _ in 0..ranged(&mut cursor, "nr_domains", (0, most))? {
-            let (label, start) = ("domain", cursor.position());
-            let domain = ranged(&mut cursor, label, (0, most.saturating_sub(1)))?;
-            // There are 64 at most.
-            let mask = 1_u64.rotate_left(u32::try_from(domain).unwrap_or(0));
-            if seen & mask != 0 {
-                return Err(FeatureError::Twice {
-                    label,
-                    value: domain,
-                    span: cursor.since(start),
-                });
-            }
-            seen |= mask;
-            if version >= NAMED_DOMAINS {
-                string(&mut cursor, "domain.name")?;
-            }
-            string(&mut cursor, "domain.cpumask")?;
-            string(&mut cursor, "domain.cpulist")?;
-        }
-    }
-    Ok(())
+    domains::cpu_domains(&mut cursor, Some(cpus), Some(online))
 }

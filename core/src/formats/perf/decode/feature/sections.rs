@@ -313,3 +313,15 @@ pub(super) fn bpf_programs(cursor: &mut Cursor<'_>) -> Result<(), FeatureError> 
         Ok(cursor.skip(1, data_len.into(), "program.data")?)
     })
 }
+
+/// Reads a u32 and refuses one outside of a range.
+pub(super) fn ranged(
+    cursor: &mut Cursor<'_>,
+    label: &'static str,
+    range: (u64, u64),
+) -> Result<u64, FeatureError> {
+    let start = cursor.position();
+    let value = u64::from(cursor.u32(label)?);
+    expect_range(label, value, range, cursor.since(start))?;
+    Ok(value)
+}

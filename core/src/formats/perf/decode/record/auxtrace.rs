@@ -9,6 +9,7 @@
 //!              and for each CPU as many words, of which the first is a magic
 //!  Intel PT:   16 words, length of a filter, its text, padded
 //!  Intel BTS:  PMU type, shift, multiplier of the clock, 2 words more
+//!  VPA DTL:    PMU type
 //! ```
 //!
 //! Source: `*_process_auxtrace_info` of `tools/perf/util`. perf refuses the recording (exit 234) or
@@ -20,8 +21,8 @@ use crate::kit::cursor::Cursor;
 use crate::kit::num::to_u64;
 
 /// The words that perf demands of a type, from 1: Intel PT, Intel BTS, CoreSight ETM, Arm SPE, s390
-/// CPUMSF and HiSilicon PTT.
-const TRACER_WORDS: [u64; 7] = [0, 9, 5, 3, 2, 0, 1];
+/// CPUMSF, HiSilicon PTT, and the dispatch trace log of POWER (since perf 6.18).
+const TRACER_WORDS: [u64; 8] = [0, 9, 5, 3, 2, 0, 1, 1];
 /// The type of CoreSight.
 const CORESIGHT: u32 = 3;
 /// The type of Arm SPE.
@@ -38,6 +39,8 @@ const OLD_PARAMETERS: [u64; 2] = [4, 7];
 const SPE_MAGIC: u64 = 0x1010_1010_1010_1010;
 /// The type of Intel BTS.
 const BTS: u32 = 2;
+/// The type of the dispatch trace log of POWER.
+const VPA_DTL: u32 = 7;
 /// Words of Intel PT before the length of the filter.
 const PT_WORDS: u64 = 16;
 
@@ -69,6 +72,7 @@ pub(super) fn fields(own: &mut Cursor<'_>) -> Result<(), BodyError> {
             let (label, value) = ("auxtrace_info.type", kind.into());
             return Err(BodyError::Differs { label, value, right: CORESIGHT.into(), span });
         }
+        VPA_DTL => drop(own.u64("auxtrace_info.pmu_type")?),
         _ => {}
     }
     rest(own);

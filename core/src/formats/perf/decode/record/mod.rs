@@ -10,12 +10,12 @@
 mod auxtrace;
 mod cpus;
 mod kernel;
-mod named;
+pub mod named;
 mod simpleperf;
 mod user;
 
 pub use self::cpus::{CpuSet, cpu_set};
-pub use self::named::{Named, Value, fields, list_log, lists};
+pub use self::named::{Named, Value, fields, of_sample, sample_log};
 use super::body::{BodyError, COUNT64, count_error, skip_counted};
 pub use crate::formats::perf::layout::record::name;
 use crate::formats::perf::layout::records::{End, record_type};

@@ -12,7 +12,7 @@ const FIELDS_MAX: u64 = 1 << 16;
 const BYTES_MAX: u64 = 32;
 
 /// Fields under other names than in the record: a line of a dump has these already.
-const RENAMED: [(&str, &str); 9] = [
+const RENAMED: [(&str, &str); 12] = [
     ("attr.type", "attr_type"),
     ("attr.size", "attr_size"),
     ("auxtrace_info.type", "auxtrace_type"),
@@ -22,6 +22,30 @@ const RENAMED: [(&str, &str); 9] = [
     ("stat_round.type", "round_type"),
     ("auxtrace_error.type", "error_type"),
     ("event_type.name", "event_name"),
+    ("regs_user.abi", "user_abi"),
+    ("regs_intr.abi", "intr_abi"),
+    ("stack_user.dyn_size", "user_stack_dyn_size"),
+];
+
+/// Fields of a sample that are shown besides its lists.
+const OF_SAMPLE: [&str; 17] = [
+    "addr",
+    "stream_id",
+    "read.time_enabled",
+    "read.time_running",
+    "branch_stack.hw_idx",
+    "regs_user.abi",
+    "stack_user.dyn_size",
+    "weight",
+    "ins_lat",
+    "weight3",
+    "data_src",
+    "transaction",
+    "regs_intr.abi",
+    "phys_addr",
+    "cgroup",
+    "data_page_size",
+    "code_page_size",
 ];
 
 /// The value of a field.
@@ -29,6 +53,8 @@ const RENAMED: [(&str, &str); 9] = [
 pub enum Value {
     /// A number.
     Number(u64),
+    /// A number with a sign.
+    Signed(i64),
     /// A number that is shown in hexadecimal.
     Hex(u64),
     /// A text from the recording, without its NUL.
@@ -43,6 +69,23 @@ pub enum Value {
 
 /// Fields with their names.
 pub type Named = Vec<(&'static str, Value)>;
+
+/// Returns the number of this name.
+pub fn number(fields: &Named, wanted: &str) -> Option<u64> {
+    fields.iter().find_map(|(name, value)| match value {
+        Value::Number(number) | Value::Hex(number) if *name == wanted => Some(*number),
+        _ => None,
+    })
+}
+
+/// Returns the entries of the list of this name.
+pub fn items<'f>(fields: &'f Named, wanted: &str) -> &'f [Value] {
+    let list = fields.iter().find(|(name, _)| *name == wanted).map(|(_, value)| value);
+    match list {
+        Some(Value::List(entries)) => entries,
+        _ => &[],
+    }
+}
 
 /// Returns the fields of a record that is not a sample, up to the first one that does not fit.
 pub fn fields(record: &RecordView<'_>, order: Order) -> Named {
@@ -59,14 +102,15 @@ pub fn fields(record: &RecordView<'_>, order: Order) -> Named {
     gather(log.into_noted().fields, is_text)
 }
 
-/// Returns a log for [`lists`].
-pub fn list_log() -> FieldLog {
+/// Returns a log for [`of_sample`].
+pub fn sample_log() -> FieldLog {
     FieldLog::new(FIELDS_MAX).keeping(0).with_entries()
 }
 
-/// Returns the lists that a log noted.
-pub fn lists(log: FieldLog) -> Named {
-    let mut gathered = Gathered { lists_only: true, ..Gathered::default() };
+/// Returns the fields of a sample that a log noted: its lists, and the numbers that
+/// [`Sample`](crate::formats::perf::decode::sample::Sample) does not have.
+pub fn of_sample(log: FieldLog) -> Named {
+    let mut gathered = Gathered { is_sample: true, ..Gathered::default() };
     resolve(log.into_noted().fields).into_iter().for_each(|field| gathered.add(field, false));
     gathered.shown
 }
@@ -106,7 +150,7 @@ impl Names {
 #[derive(Default)]
 struct Gathered {
     shown: Named,
-    lists_only: bool,
+    is_sample: bool,
     /// The names in the last label: entries of a list have the same ones.
     last: Option<Names>,
 }
@@ -114,7 +158,8 @@ struct Gathered {
 impl Gathered {
     fn add(&mut self, field: Field, is_text: bool) {
         let std::borrow::Cow::Borrowed(label) = field.label else { return };
-        if self.lists_only && !label.contains('[') || label == "rest" {
+        let is_shown = !self.is_sample || label.contains('[') || OF_SAMPLE.contains(&label);
+        if !is_shown || label == "rest" {
             return;
         }
         let names = match self.last {

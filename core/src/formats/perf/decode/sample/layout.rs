@@ -37,6 +37,8 @@ pub(super) struct ReadLayout {
     pub(super) is_group: bool,
     /// Number of times before the values, u64 each.
     pub(super) times: u64,
+    /// Whether one of the times is that for which the event was enabled.
+    pub(super) has_enabled: bool,
     /// Bytes per entry: the value, its id, its count of lost samples.
     pub(super) entry_len: u64,
     /// Whether each entry has an id.
@@ -44,6 +46,18 @@ pub(super) struct ReadLayout {
 }
 
 impl ReadLayout {
+    /// Returns the times before the values.
+    pub(super) const fn times_row(&self) -> &'static Row {
+        const ENABLED: (&str, Form) = ("read.time_enabled", Form::U64);
+        const RUNNING: (&str, Form) = ("read.time_running", Form::U64);
+        match (self.has_enabled, self.times) {
+            (_, 2) => &[ENABLED, RUNNING],
+            (true, 1) => &[ENABLED],
+            (false, 1) => &[RUNNING],
+            _ => &[],
+        }
+    }
+
     /// Returns the fields of an entry.
     pub(super) const fn row(&self) -> &'static Row {
         const VALUE: (&str, Form) = ("read.read_values[].value", Form::U64);
@@ -92,6 +106,7 @@ impl SampleLayout {
             read: ReadLayout {
                 is_group: attr.read_format & read_format::GROUP != 0,
                 times: count_bits(attr.read_format, times),
+                has_enabled: attr.read_format & read_format::TOTAL_TIME_ENABLED != 0,
                 entry_len: per_value.saturating_add(1).saturating_mul(8),
                 has_id: attr.read_format & read_format::ID != 0,
             },

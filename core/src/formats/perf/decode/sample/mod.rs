@@ -35,7 +35,7 @@ use crate::formats::perf::layout::attr::sample_type as bit;
 use crate::kit::cursor::{Cursor, Order, ReadError};
 use crate::kit::field_log::FieldLog;
 use crate::kit::num::{to_u64, to_usize};
-use crate::kit::row::{Form, Row};
+use crate::kit::row::{Form, Row, row_size};
 use crate::kit::span::Layer;
 
 /// A `perf_branch_entry`.
@@ -44,8 +44,25 @@ const BRANCH: &Row = &[
     ("branch_stack.branches[].to", Form::Hex64),
     ("branch_stack.branches[].flags", Form::Hex64),
 ];
+/// The counters of a branch.
+const COUNTER: &Row = &[("branch_stack.counters[]", Form::Hex64)];
 /// An entry of a call chain: an address, or a mark of what the next ones are.
 const CHAIN: &Row = &[("callchain.ips[]", Form::Hex64)];
+/// Fields of eight bytes each, and the three of a weight.
+const ADDR: &Row = &[("addr", Form::Hex64)];
+const STREAM_ID: &Row = &[("stream_id", Form::U64)];
+const HW_INDEX: &Row = &[("branch_stack.hw_idx", Form::U64)];
+const WEIGHT: &Row = &[("weight", Form::U64)];
+const WEIGHTS: [&Row; 2] = [
+    &[("weight", Form::U32), ("ins_lat", Form::U16), ("weight3", Form::U16)],
+    &[("weight3", Form::U16), ("ins_lat", Form::U16), ("weight", Form::U32)],
+];
+const DATA_SRC: &Row = &[("data_src", Form::Hex64)];
+const TRANSACTION: &Row = &[("transaction", Form::Hex64)];
+const PHYS_ADDR: &Row = &[("phys_addr", Form::Hex64)];
+const CGROUP: &Row = &[("cgroup", Form::U64)];
+const DATA_PAGE_SIZE: &Row = &[("data_page_size", Form::U64)];
+const CODE_PAGE_SIZE: &Row = &[("code_page_size", Form::U64)];
 /// A register.
 const USER_REGISTER: &Row = &[("regs_user.user_regs[]", Form::Hex64)];
 const INTR_REGISTER: &Row = &[("regs_intr.intr_regs[]", Form::Hex64)];
@@ -134,12 +151,6 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// Whether the sample has a list: of values, of addresses, of branches or of registers.
-    pub const fn has_lists(&self) -> bool {
-        let counts = self.values | self.callchain_len | self.branches;
-        counts | self.regs.user | self.regs.intr != 0
-    }
-
     /// Whether a machine can have the CPU of the sample. -1 stands for an unknown one.
     #[inline]
     pub fn is_cpu_possible(&self) -> bool {
@@ -229,13 +240,13 @@ fn read_head(
         sample.origin.time = Some(cursor.u64("time")?);
     }
     if layout.has(bit::ADDR) {
-        cursor.skip(1, 8, "addr")?;
+        cursor.row(ADDR)?;
     }
     if layout.has(bit::ID) {
         sample.origin.id = Some(cursor.u64("id")?);
     }
     if layout.has(bit::STREAM_ID) {
-        cursor.skip(1, 8, "stream_id")?;
+        cursor.row(STREAM_ID)?;
     }
     if layout.has(bit::CPU) {
         sample.origin.cpu = Some(cursor.u32("cpu")?);
@@ -285,7 +296,7 @@ pub fn is_read(mut body: Cursor<'_>, layout: &SampleLayout) -> bool {
 fn read_values(cursor: &mut Cursor<'_>, layout: &SampleLayout) -> Result<u64, BodyError> {
     let read = &layout.read;
     if !read.is_group {
-        cursor.skip(read.times, 8, "read.time")?;
+        cursor.row(read.times_row())?;
         cursor.skip_rows(1, read.row(), "read.value")?;
         return Ok(1);
     }
@@ -295,8 +306,8 @@ fn read_values(cursor: &mut Cursor<'_>, layout: &SampleLayout) -> Result<u64, Bo
         // The leader of the group has a value. util/session.c: deliver_sample_group fails.
         return Err(BodyError::Zero { label: "read.nr", span: cursor.since(start) });
     }
-    cursor.skip(read.times, 8, "read.time")?;
-    let before = read.times.saturating_mul(8).saturating_add(8);
+    cursor.row(read.times_row())?;
+    let before = row_size(read.times_row()).saturating_add(8);
     skip_rows(cursor, nr, read.row(), "read.nr", CountField { before, size: 8 })?;
     Ok(nr)
 }
@@ -315,39 +326,43 @@ fn read_branches(
     let branch = &layout.branch;
     let nr = cursor.u64("branch_stack.nr")?;
     sample.branches = nr;
-    skip_rows(cursor, nr, BRANCH, "branch_stack.nr", COUNT64)?;
-    let counters = nr.saturating_mul(8);
-    let by_attr = branch.head_len.saturating_add(nr.saturating_mul(branch.counter_len));
+    let by_attr = (branch.head_len, branch.counter_len);
     let other = if nr == 0 {
-        0
+        (0, 0)
     } else if branch.has_likely_counters && branch.counter_len == 0 {
-        branch.head_len.saturating_add(counters)
+        (branch.head_len, 8)
     } else {
-        branch.head_len
+        (branch.head_len, 0)
     };
     let start = cursor.clone();
     let before = *sample;
-    let result = read_after_branches(cursor, by_attr, layout, sample);
+    let result = read_after_nr(cursor, by_attr, layout, sample);
     if other == by_attr || (result.is_ok() && cursor.finish().is_ok()) {
         return result;
     }
     let mut retry = (start, before);
-    if read_after_branches(&mut retry.0, other, layout, &mut retry.1).is_ok() && retry.0.is_empty()
-    {
+    if read_after_nr(&mut retry.0, other, layout, &mut retry.1).is_ok() && retry.0.is_empty() {
         (*cursor, *sample) = retry;
         return Ok(());
     }
     result
 }
 
-/// Skips the `around` bytes of index and counters, then reads all fields after the branches.
-fn read_after_branches(
+/// Reads the index of `head` bytes, the branches and their counters of `counter` bytes each, then
+/// all fields after the branches.
+fn read_after_nr(
     cursor: &mut Cursor<'_>,
-    around: u64,
+    (head, counter): (u64, u64),
     layout: &SampleLayout,
     sample: &mut Sample,
 ) -> Result<(), BodyError> {
-    cursor.skip(1, around, "branch_stack.hw_idx")?;
+    if head > 0 {
+        cursor.row(HW_INDEX)?;
+    }
+    let nr = sample.branches;
+    let field = CountField { before: head.saturating_add(8), size: 8 };
+    skip_rows(cursor, nr, BRANCH, "branch_stack.nr", field)?;
+    cursor.skip_rows(if counter > 0 { nr } else { 0 }, COUNTER, "branch_stack.counters")?;
     read_tail(cursor, layout, sample)
 }
 
@@ -376,13 +391,14 @@ fn read_tail(
             }
         }
     }
-    skip_words(cursor, layout, &WORDS_BEFORE_INTR)?;
+    read_weight(cursor, layout)?;
+    read_words(cursor, layout, &WORDS_BEFORE_INTR)?;
     if layout.has(bit::REGS_INTR) {
         sample.regs.intr = cursor.u64("regs_intr.abi")?;
         let count = if sample.regs.intr == 0 { 0 } else { layout.intr_regs };
         cursor.skip_rows(count, INTR_REGISTER, "regs_intr.regs")?;
     }
-    skip_words(cursor, layout, &WORDS_AFTER_INTR)?;
+    read_words(cursor, layout, &WORDS_AFTER_INTR)?;
     if layout.has(bit::AUX) {
         sample.aux_size = cursor.u64("aux.size")?;
         skip_counted(cursor, sample.aux_size, 1, "aux.size", COUNT64)?;
@@ -390,29 +406,37 @@ fn read_tail(
     Ok(())
 }
 
-/// Fields of 8 bytes before REGS_INTR: the bits that enable each, and its name.
-const WORDS_BEFORE_INTR: [(u64, &str); 3] = [
-    (bit::WEIGHT | bit::WEIGHT_STRUCT, "weight"),
-    (bit::DATA_SRC, "data_src"),
-    (bit::TRANSACTION, "transaction"),
+/// Fields before REGS_INTR except the weight, each with the bit that enables it.
+const WORDS_BEFORE_INTR: [(u64, &Row); 2] =
+    [(bit::DATA_SRC, DATA_SRC), (bit::TRANSACTION, TRANSACTION)];
+
+/// Fields after REGS_INTR.
+const WORDS_AFTER_INTR: [(u64, &Row); 4] = [
+    (bit::PHYS_ADDR, PHYS_ADDR),
+    (bit::CGROUP, CGROUP),
+    (bit::DATA_PAGE_SIZE, DATA_PAGE_SIZE),
+    (bit::CODE_PAGE_SIZE, CODE_PAGE_SIZE),
 ];
 
-/// Fields of 8 bytes after REGS_INTR.
-const WORDS_AFTER_INTR: [(u64, &str); 4] = [
-    (bit::PHYS_ADDR, "phys_addr"),
-    (bit::CGROUP, "cgroup"),
-    (bit::DATA_PAGE_SIZE, "data_page_size"),
-    (bit::CODE_PAGE_SIZE, "code_page_size"),
-];
-
-/// Skips those of `words` that the samples have.
-fn skip_words(
+/// Reads those of `words` that the samples have.
+fn read_words(
     cursor: &mut Cursor<'_>,
     layout: &SampleLayout,
-    words: &[(u64, &'static str)],
+    words: &[(u64, &Row)],
 ) -> Result<(), ReadError> {
-    let mut recorded = words.iter().filter(|(bits, _)| layout.has(*bits));
-    recorded.try_for_each(|(_, label)| cursor.skip(1, 8, label))
+    let mut recorded = words.iter().filter(|(bit, _)| layout.has(*bit));
+    recorded.try_for_each(|(_, row)| cursor.row(row))
+}
+
+/// Reads the weight: one number, or three whose order in the file is that of the bytes.
+fn read_weight(cursor: &mut Cursor<'_>, layout: &SampleLayout) -> Result<(), ReadError> {
+    let [little, big] = WEIGHTS;
+    match (layout.has(bit::WEIGHT), layout.has(bit::WEIGHT_STRUCT), cursor.order()) {
+        (false, false, _) => Ok(()),
+        (true, _, _) => cursor.row(WEIGHT),
+        (false, true, Order::Little) => cursor.row(little),
+        (false, true, Order::Big) => cursor.row(big),
+    }
 }
 
 #[cfg(test)]

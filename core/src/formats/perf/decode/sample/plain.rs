@@ -49,8 +49,8 @@ impl PlainLayout {
         })
     }
 
-    /// Reads a sample; `None` if it is not complete, has bytes after the last field, or has a CPU
-    /// that no machine can have.
+    /// Reads a sample; `None` if it is not complete, has bytes after the last field, has a CPU that
+    /// no machine can have, or the time 0.
     #[inline]
     pub(super) fn read(&self, body: &[u8], order: Order) -> Option<PlainSample> {
         let chain_len = to_u64(body.len().checked_sub(self.fixed_len)?);
@@ -59,7 +59,8 @@ impl PlainLayout {
             None => 0,
         };
         let cpu = self.cpu.and_then(|at| half_word(body, at, order));
+        let time = self.time.and_then(|at| word(body, at, order));
         let is_whole = nr.checked_mul(8) == Some(chain_len) && cpu.is_none_or(is_cpu_possible);
-        is_whole.then(|| PlainSample { time: self.time.and_then(|at| word(body, at, order)) })
+        (is_whole && time != Some(0)).then_some(PlainSample { time })
     }
 }

@@ -9,6 +9,7 @@
 mod flipped;
 mod packed;
 mod torn;
+mod unsized_record;
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -330,12 +331,30 @@ impl<'a> Walker<'a> {
     /// Moves on to the next valid record; the bytes before it are damage.
     #[cold]
     fn skip_damage(&mut self, fault: FrameFault) -> Damage {
+        let next = self.find_packed_after(self.at).or_else(|| self.resync(self.at));
+        self.skip_to(next, fault)
+    }
+
+    /// Moves on to `next`, or to the end; the bytes before it are damage.
+    fn skip_to(&mut self, next: Option<u64>, fault: FrameFault) -> Damage {
         let start = self.at;
-        let next = self.find_packed_after(start).or_else(|| self.resync(start));
         self.at = next.unwrap_or(self.end);
         self.run = &[];
         let span = Span::new(self.layer, start, self.at);
         Damage { span, fault, resumes: next.is_some() }
+    }
+
+    /// Moves on to the next valid record; the bytes before it are damage, or a record that lost its
+    /// size.
+    #[cold]
+    fn skip_or_read(&mut self, fault: FrameFault) -> Item<Record<'a>, Damage> {
+        let next = self.find_packed_after(self.at).or_else(|| self.resync(self.at));
+        if let (FrameFault::TooSmall(found), Some(end)) = (fault, next)
+            && let Some(record) = self.read_up_to(end, found)
+        {
+            return self.accept(record);
+        }
+        Item::Damage(self.skip_to(next, fault))
     }
 
     /// Finds the first place after `start` that begins valid records: by their
@@ -430,7 +449,7 @@ impl<'a> Iterator for Walker<'a> {
                 };
                 match flipped.or_else(|| self.read_packed(self.at)) {
                     Some(record) => Some(self.accept(record)),
-                    None => Some(Item::Damage(self.skip_damage(fault))),
+                    None => Some(self.skip_or_read(fault)),
                 }
             }
         }
