@@ -183,7 +183,7 @@ _tracemend() {
             return 0
             ;;
         tracemend__subcmd__audit)
-            opts="-o -h --format --output --show --concern --limits --limit --no-transport --type --color --sandbox --help"
+            opts="-o -h --format --output --show --concern --limits --limit --no-transport --part --type --color --sandbox --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -210,6 +210,10 @@ _tracemend() {
                     return 0
                     ;;
                 --limit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --part)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -491,7 +495,7 @@ _tracemend() {
             return 0
             ;;
         tracemend__subcmd__dump)
-            opts="-o -h --format --numbers --style --output --limits --limit --no-transport --range --time --kind --event --calls --grep --thread --frame --from-icount --qemu-version --device --type --color --sandbox --help"
+            opts="-o -h --format --numbers --style --output --limits --limit --no-transport --part --range --time --kind --event --calls --grep --thread --frame --from-icount --qemu-version --device --type --color --sandbox --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -522,6 +526,10 @@ _tracemend() {
                     return 0
                     ;;
                 --limit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --part)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -925,7 +933,7 @@ _tracemend() {
             return 0
             ;;
         tracemend__subcmd__map)
-            opts="-o -h --format --depth --at --file --expanded --output --limits --limit --no-transport --type --color --sandbox --help"
+            opts="-o -h --format --depth --at --file --expanded --output --limits --limit --no-transport --part --type --color --sandbox --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -960,6 +968,10 @@ _tracemend() {
                     return 0
                     ;;
                 --limit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --part)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -199,7 +199,7 @@ complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l limit -d '
 complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l donor -d 'perf: take lost TRACING_DATA and features of the machine from FILE, a recording of the same kernel; apitrace: take lost definitions from FILE, a trace by the same build of the tracer' -r -F
 complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l abi -d 'perf: also write attrs of at most BYTES, a published size such as 128, for an older perf' -r
 complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l for-perf -d 'perf: also write what perf VERSION refuses in a way that it reads, or leave it out' -r
-complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l part -d 'perf: keep recording N, counted from 1, of a file in which several follow one another; apitrace: keep trace 1 or 2 of a file that contains two: `1` the first trace, `2` the second trace; ovni: which run stays of a stream that was written over a longer one: `1` the run that ended last, `2` the one before it' -r
+complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l part -d 'perf: take recording N, counted from 1, of a file in which several follow one another; apitrace: keep trace 1 or 2 of a file that contains two: `1` the first trace, `2` the second trace; ovni: which run stays of a stream that was written over a longer one: `1` the run that ended last, `2` the one before it' -r
 complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l strategy -d 'ovni: how a trace that did not end is closed: `close` add the missing end to each stream, `cut` end all streams at the earliest last clock [default: close]; qemu: how to close a log that is unfinished or damaged: `prefix` keep the part before the first damage, and add the missing end, `close` only add the missing end, and leave a damaged log as it is [default: prefix]' -r -f -a "close\t''
 cut\t''
 prefix\t''"
@@ -275,7 +275,7 @@ PD1006\t'the size of a record is not a multiple of 8'
 PD1007\t'the type of a record is damaged'
 PD1008\t'the attrs of a pipe come after its samples'
 PD1009\t'a HEADER_ATTR record gives an id of another event'
-PD2001\t'the fields of a sample do not fit in its record'
+PD2001\t'the fields of a sample do not fit in its record, or all are 0'
 PD2002\t'a sample has trailing bytes after its last field'
 PD2003\t'the fields of a record do not fit in it'
 PD2004\t'the content of a feature does not fit its section'
@@ -615,7 +615,7 @@ PD1006\t'the size of a record is not a multiple of 8'
 PD1007\t'the type of a record is damaged'
 PD1008\t'the attrs of a pipe come after its samples'
 PD1009\t'a HEADER_ATTR record gives an id of another event'
-PD2001\t'the fields of a sample do not fit in its record'
+PD2001\t'the fields of a sample do not fit in its record, or all are 0'
 PD2002\t'a sample has trailing bytes after its last field'
 PD2003\t'the fields of a record do not fit in it'
 PD2004\t'the content of a feature does not fit its section'
@@ -955,7 +955,7 @@ PD1006\t'the size of a record is not a multiple of 8'
 PD1007\t'the type of a record is damaged'
 PD1008\t'the attrs of a pipe come after its samples'
 PD1009\t'a HEADER_ATTR record gives an id of another event'
-PD2001\t'the fields of a sample do not fit in its record'
+PD2001\t'the fields of a sample do not fit in its record, or all are 0'
 PD2002\t'a sample has trailing bytes after its last field'
 PD2003\t'the fields of a record do not fit in it'
 PD2004\t'the content of a feature does not fit its section'
@@ -1271,6 +1271,7 @@ complete -c tracemend -n "__fish_tracemend_using_subcommand audit" -l limits -d 
 default\t''
 large\t''"
 complete -c tracemend -n "__fish_tracemend_using_subcommand audit" -l limit -d 'Set one limit, such as window=1048576; the page of each format lists them (repeatable)' -r
+complete -c tracemend -n "__fish_tracemend_using_subcommand audit" -l part -d 'perf: take recording N, counted from 1, of a file in which several follow one another' -r
 complete -c tracemend -n "__fish_tracemend_using_subcommand audit" -l type -d 'Read every file as this format (see `tracemend formats`)' -r -f -a "perf\t''
 apitrace\t''
 ovni\t''
@@ -1301,7 +1302,7 @@ complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -l limit -d 
 complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -l donor -d 'perf: take lost TRACING_DATA and features of the machine from FILE, a recording of the same kernel; apitrace: take lost definitions from FILE, a trace by the same build of the tracer' -r -F
 complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -l abi -d 'perf: also write attrs of at most BYTES, a published size such as 128, for an older perf' -r
 complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -l for-perf -d 'perf: also write what perf VERSION refuses in a way that it reads, or leave it out' -r
-complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -l part -d 'perf: keep recording N, counted from 1, of a file in which several follow one another; apitrace: keep trace 1 or 2 of a file that contains two: `1` the first trace, `2` the second trace; ovni: which run stays of a stream that was written over a longer one: `1` the run that ended last, `2` the one before it' -r
+complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -l part -d 'perf: take recording N, counted from 1, of a file in which several follow one another; apitrace: keep trace 1 or 2 of a file that contains two: `1` the first trace, `2` the second trace; ovni: which run stays of a stream that was written over a longer one: `1` the run that ended last, `2` the one before it' -r
 complete -c tracemend -n "__fish_tracemend_using_subcommand repair" -l strategy -d 'ovni: how a trace that did not end is closed: `close` add the missing end to each stream, `cut` end all streams at the earliest last clock [default: close]; qemu: how to close a log that is unfinished or damaged: `prefix` keep the part before the first damage, and add the missing end, `close` only add the missing end, and leave a damaged log as it is [default: prefix]' -r -f -a "close\t''
 cut\t''
 prefix\t''"
@@ -1412,6 +1413,7 @@ complete -c tracemend -n "__fish_tracemend_using_subcommand dump" -l limits -d '
 default\t''
 large\t''"
 complete -c tracemend -n "__fish_tracemend_using_subcommand dump" -l limit -d 'Set one limit, such as window=1048576; the page of each format lists them (repeatable)' -r
+complete -c tracemend -n "__fish_tracemend_using_subcommand dump" -l part -d 'perf: take recording N, counted from 1, of a file in which several follow one another' -r
 complete -c tracemend -n "__fish_tracemend_using_subcommand dump" -l range -d 'perf: only the records from number A up to B, counted from 0, without B; qemu: only the events from number A up to B, counted from 0, without B; revent: only the events from number A up to B, counted from 0, without B' -r
 complete -c tracemend -n "__fish_tracemend_using_subcommand dump" -l time -d 'perf: only the records from second A up to B, as the dump shows them, without B; revent: only the events from second A up to B, as the dump shows them, without B' -r
 complete -c tracemend -n "__fish_tracemend_using_subcommand dump" -l kind -d 'perf: only the records of a type, such as MMAP2; ovni: only the events whose codes begin with NAME, such as OH or VTx; qemu: only the events of a kind, such as INSTRUCTION, or of several, such as ASYNC or CP' -r
@@ -1448,6 +1450,7 @@ complete -c tracemend -n "__fish_tracemend_using_subcommand map" -l limits -d 'L
 default\t''
 large\t''"
 complete -c tracemend -n "__fish_tracemend_using_subcommand map" -l limit -d 'Set one limit, such as window=1048576; the page of each format lists them (repeatable)' -r
+complete -c tracemend -n "__fish_tracemend_using_subcommand map" -l part -d 'perf: take recording N, counted from 1, of a file in which several follow one another' -r
 complete -c tracemend -n "__fish_tracemend_using_subcommand map" -l type -d 'Read the file as this format (see `tracemend formats`)' -r -f -a "perf\t''
 apitrace\t''
 ovni\t''

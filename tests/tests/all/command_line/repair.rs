@@ -164,15 +164,15 @@ fn a_fix_that_waits_for_an_error_without_one_says_so() {
 fn what_cannot_be_repaired_writes_nothing_unless_told_to() {
     let built = perf::clean().swap_remove(0).built;
     let mut broken = built.crashed();
-    let size_at = built.records[3].range().start + 6;
-    broken[size_at..size_at + 2].copy_from_slice(&3_u16.to_le_bytes());
+    let header = built.records[3].range().start;
+    broken[header..header + 8].copy_from_slice(&[0xee, 0xee, 0xee, 0xee, 0xee, 0xee, 3, 0]);
     let folder = folder(&[("x", b"no recording at all"), ("broken", &broken)]);
     let ran = run!("repair", folder.path().join("x"), "-o", folder.path().join("out"));
     assert_eq!(ran.code, 4);
     assert!(ran.out.contains("CM0002") && ran.out.contains("not repaired (exit 4)"), "{}", ran.out);
     let ran = run!("repair", folder.path().join("x"), "--partial");
     assert_eq!(ran.code, 4, "no fix applies");
-    // Without loss the header can be repaired, but not the record with a size of 3 bytes.
+    // Without loss the header of the file can be repaired, but not that of a record.
     let broken = folder.path().join("broken");
     let ran = run!("repair", &broken, "--safety", "synthetic");
     assert_eq!(ran.code, 4, "{}{}", ran.out, ran.err);

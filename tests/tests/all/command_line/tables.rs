@@ -122,7 +122,7 @@ fn the_recipes_of_the_page_run() {
     let path = format!("{}:{}", bin.path().display(), std::env::var("PATH").unwrap());
     let recipes: Vec<&str> =
         page.split("```sh\n").skip(1).map(|part| part.split("```").next().unwrap()).collect();
-    assert_eq!(recipes.len(), 7);
+    assert_eq!(recipes.len(), 8);
     for recipe in recipes.into_iter().filter(|recipe| is_there(recipe)) {
         let folder = folder(&[("night.data", &night)]);
         let mut shell = Command::new("bash");

@@ -40,6 +40,7 @@ mod missing_attrs;
 mod open_block;
 mod parts;
 mod pipe;
+mod raw_data;
 mod reader;
 mod rebuild;
 mod records;

@@ -3,7 +3,7 @@
 //! ```text
 //!  field:pid_t next_pid;          offset:56;  size:4;   signed:1;   a number
 //!  field:char next_comm[16];      offset:40;  size:16;  signed:0;   a text; an array
-//!  field:__data_loc char[] name;  offset:8;   size:4;   signed:0;   u16 offset, u16 size of the value
+//!  field:__data_loc char[] name;  offset:8;   size:4;   signed:0;   u16 offset, u16 size of it
 //!  field:__rel_loc char[] name;   offset:8;   size:4;   signed:0;   the offset counts from here on
 //!  field:char buf[];              offset:16;  size:0;   signed:0;   the rest of the data
 //! ```

@@ -1,8 +1,8 @@
 //! Records as text or lines of JSON, in the order of the file, stored and expanded ones.
 //!
 //! - `line`: one record. `script`: one sample with all that it has.
-//! - `names`, `registers`, `traced`: the names of events and threads, of registers, of the fields of
-//!   tracepoints.
+//! - `names`, `registers`, `traced`: the names of events and threads, of registers, of the fields
+//!   of tracepoints.
 //! - `folded`: stacks; `frames`: those of one sample, with names from `spaces` and `symbols`.
 //!
 //! perf sorts samples by their times before it prints them; a dump does not, so that every line can
