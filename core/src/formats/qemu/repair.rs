@@ -67,7 +67,8 @@ pub fn close_log(ending: &Ending) -> Option<Fix> {
 ///
 /// A killed recorder leaves 0 in its place. The value is exact if the events fit one version only
 /// and are all of the log, or if one byte of the word is damaged and the others lead to one version
-/// that they fit. A damaged event may read as END, and the few before it fit nearly any version.
+/// that they fit. A damaged event may read as END, and the few before it fit nearly any version; the
+/// low byte of the word may be left and name another one.
 fn set_version(fix: Fix, ending: &Ending, layout: &Layout) -> Fix {
     let new = layout.version.to_be_bytes();
     let word = Span::new(FILE, 0, VERSION_LEN);
@@ -91,7 +92,8 @@ fn set_version(fix: Fix, ending: &Ending, layout: &Layout) -> Fix {
             let edit = if is_empty { Edit::fill(word, new) } else { Edit::replace(word, new) };
             fix.edits.push(edit);
             let is_read_to_end = !matches!(ending.trailing, Some((_, Trailing::Bytes)));
-            if evidence.is_some() && is_read_to_end {
+            let is_told = evidence.is_some() && !ending.version.names_other_than(layout.version);
+            if is_told && is_read_to_end {
                 let kept = ending.cut.map_or(ending.len, |cut| cut.kept.cut);
                 let events = Span::new(FILE, HEADER_LEN, kept.max(HEADER_LEN));
                 return fix.witness(events, "events that fit this version only");

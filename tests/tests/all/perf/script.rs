@@ -94,7 +94,7 @@ fn plain(text: &str) -> Vec<String> {
             return line.split_whitespace().collect::<Vec<_>>().join(" ");
         };
         let (address, place) = frame.trim().split_once(' ').unwrap();
-        let place = &place[place.rfind('(').unwrap()..];
+        let (_, place) = place.split_at(place.rfind('(').unwrap());
         let is_kernel = place.starts_with("([kernel") || place.starts_with("([guest");
         format!("\t{address} {}", if is_kernel { "(kernel)" } else { place })
     };

@@ -53,6 +53,14 @@ impl Version {
         }
     }
 
+    /// Returns whether no release wrote the word, but its low byte, in which all versions differ, is
+    /// that of another version than `other`.
+    pub fn names_other_than(self, other: u32) -> bool {
+        let low = |word: u32| word.to_be_bytes().last().copied();
+        let Self::Unknown(word) = self else { return false };
+        low(word) != low(other) && LAYOUTS.iter().any(|layout| low(layout.version) == low(word))
+    }
+
     /// Returns whether a release wrote the word.
     pub const fn is_known(self) -> bool {
         matches!(self, Self::Known(_))
