@@ -67,8 +67,8 @@ pub fn close_log(ending: &Ending) -> Option<Fix> {
 ///
 /// A killed recorder leaves 0 in its place. The value is exact if the events fit one version only
 /// and are all of the log, or if one byte of the word is damaged and the others lead to one version
-/// that they fit. A damaged event may read as END, and the few before it fit nearly any version; the
-/// low byte of the word may be left and name another one.
+/// that they fit. A damaged event may read as END, and the few before it fit nearly any version;
+/// the low byte of the word may be left and name another one.
 fn set_version(fix: Fix, ending: &Ending, layout: &Layout) -> Fix {
     let new = layout.version.to_be_bytes();
     let word = Span::new(FILE, 0, VERSION_LEN);

@@ -146,15 +146,17 @@ fn registers_and_branches_are_those_of_perf() {
     let branches = forged(Order::Little, bit::BRANCH_STACK, |attr| attr.branch_sample_type = 8);
     let all = [(registers, "iregs,uregs"), (branches, "brstack")];
     // perf 6.1 does not say whether a branch was speculative.
-    let Some(perf) = Perf::newer_or_skip().pop() else { return };
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("perf.data");
-    for (bytes, field) in all {
-        std::fs::write(&path, &bytes).unwrap();
+    let newer = Perf::newer_or_skip();
+    for (perf, (bytes, field)) in
+        newer.iter().flat_map(|perf| all.iter().map(move |one| (perf, one)))
+    {
+        std::fs::write(&path, bytes).unwrap();
         let fields = format!("comm,tid,time,period,event,ip,{field}");
         let shown = perf.view(&path, &["script", "--no-itrace", "-F", &fields]);
         assert!(shown.is_success() && !shown.stdout.is_empty(), "{}", shown.stderr);
-        assert_eq!(plain(&script(&bytes)), plain(&shown.stdout));
+        assert_eq!(plain(&script(bytes)), plain(&shown.stdout), "{}", perf.version());
     }
 }
 

@@ -57,10 +57,27 @@ const TRACE_EXTENSION: &[u8; 8] = b"PPPPPPPP";
 /// Fields without which perf cannot read the programs that it names.
 const OPAQUE: &[&str] = &["btf.data", "program.data", "program.info"];
 
+/// Numbers of features of perf 7, which an older perf wrote without fields: a word there is none.
+const SMALL: &[&str] = &[
+    "cln_size",
+    "domain",
+    "domains.cpu",
+    "e_flags",
+    "e_machine",
+    "max_sched_domains",
+    "nr_domains",
+    "schedstat_version",
+];
+
 /// Returns what is known about a field.
 pub(super) fn knowledge(tile: &Tile, field: &Field) -> Knowledge {
     let bytes = match &field.value {
         FieldValue::Number(number) if is_entry_header(field, *number) => return Knowledge::Unknown,
+        FieldValue::Number(number) | FieldValue::Hex(number)
+            if SMALL.contains(&field.label.as_ref()) && has_word(&number.to_le_bytes()) =>
+        {
+            return Knowledge::Unknown;
+        }
         FieldValue::Number(_) | FieldValue::Hex(_) | FieldValue::Text(_) => {
             return Knowledge::Known;
         }

@@ -80,7 +80,10 @@ impl RecordCheck {
         let is_only = found != 0
             || (1..1 << TYPE_BITS)
                 .all(|kind| kind == record.frame.kind || !self.has_fields_of(record, kind));
-        let shows_itself = !kind::FITS_NEARLY_ALL.contains(&record.frame.kind);
+        // Noise in the type of a sample can be one bit from a type that fits its body as well.
+        let may_be_sample = record.frame.kind != kind::SAMPLE
+            && self.events.weigh(&as_kind(record, kind::SAMPLE)) >= SURE;
+        let shows_itself = !kind::FITS_NEARLY_ALL.contains(&record.frame.kind) && !may_be_sample;
         let safety = if is_only && shows_itself { Safety::Exact } else { Safety::Lossy };
         let likely = is_right.then_some((record.frame.kind, safety));
         self.push_damaged_type(&as_kind(record, found), likely, map, report);

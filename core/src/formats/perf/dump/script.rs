@@ -3,7 +3,7 @@
 //! ```text
 //!  comm tid [cpu] time: period event: field=value ... name=value ... address
 //!  <tab> address symbol (file+offset)         for each frame of a call chain
-//!  ABI:2    AX:0x1 ...  0xfrom/0xto/P/-/-/0   registers, branches
+//!  ABI:2    AX:0x1 ...  0xfrom/0xto/P/-/-/0//-   registers, branches
 //!                                             after a call chain
 //! ```
 //!
@@ -54,7 +54,7 @@ const NEW_TYPE: (u32, u32) = (26, 4);
 /// Names of the types of branches (`branch_type_name`), and the type after which another number
 /// follows.
 const TYPES: [&str; 15] = [
-    "-",
+    "",
     "COND",
     "UNCOND",
     "IND",
@@ -196,7 +196,7 @@ fn type_name(kind: u64, extended: u64) -> &'static str {
         EXTENDED => EXTENDED_TYPES.get(to_usize(extended)),
         kind => TYPES.get(to_usize(kind)),
     };
-    name.copied().unwrap_or("-")
+    name.copied().unwrap_or_default()
 }
 
 /// Returns a time in the form of `perf script`.

@@ -53,8 +53,8 @@ impl Version {
         }
     }
 
-    /// Returns whether no release wrote the word, but its low byte, in which all versions differ, is
-    /// that of another version than `other`.
+    /// Returns whether no release wrote the word, but its low byte, in which all versions differ,
+    /// is that of another version than `other`.
     pub fn names_other_than(self, other: u32) -> bool {
         let low = |word: u32| word.to_be_bytes().last().copied();
         let Self::Unknown(word) = self else { return false };

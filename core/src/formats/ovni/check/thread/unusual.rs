@@ -113,7 +113,14 @@ impl ThreadCheck<'_, '_> {
         let finding = self.build_finding(&rules::PAYLOAD_SIZE, event, "flags", message);
         let layer = self.layer();
         let edit = Edit::replace(Span::sized(layer, event.at, 1), [flags]);
-        let fix = Fix::new(Safety::Exact, format!("set the flags to {flags:#04x}"), vec![edit]);
+        // A copy of the event before it took the flags of the next one: a block was doubled.
+        let len = event.end().saturating_sub(event.at);
+        let (first, end) = (event.at.saturating_add(1), event.end());
+        let one = self.events.bytes(Span::new(layer, first, end));
+        let before = Span::new(layer, first.saturating_sub(len), end.saturating_sub(len));
+        let is_copy = self.events.bytes(before) == one;
+        let safety = if is_copy { Safety::Lossy } else { Safety::Exact };
+        let fix = Fix::new(safety, format!("set the flags to {flags:#04x}"), vec![edit]);
         let fix =
             fix.altered(1).witness(Span::sized(layer, event.at.saturating_add(1), 3), "the code");
         let next = Span::sized(layer, event.end(), EVENT_HEADER);
