@@ -173,6 +173,11 @@ impl TraceField {
         Some(value(bytes, shown, order))
     }
 
+    /// Returns how many bytes of the data the value takes.
+    pub fn len_in(&self, data: &[u8], order: Order) -> u64 {
+        self.bytes(data, order).map_or(0, |bytes| to_u64(bytes.len()))
+    }
+
     /// Returns the bytes of the value.
     fn bytes<'d>(&self, data: &'d [u8], order: Order) -> Option<&'d [u8]> {
         let field = |at: u64, len: u64| data.get(to_usize(at)..to_usize(at.checked_add(len)?));

@@ -10,7 +10,7 @@
 //! Each text is the content of `events/SYSTEM/EVENT/format` in tracefs. Sources: perf's
 //! `util/trace-event-info.c` (writer) and `util/trace-event-read.c` (reader).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::format;
 use super::trace_field::{self, TraceField};
@@ -28,6 +28,9 @@ const SYSTEM_MIN: u64 = 5;
 
 /// Most bytes of the name of a system; those of the kernel have up to 30.
 const NAME_MOST: usize = 256;
+/// Most fields of a tracepoint: a probe has 128 arguments at most (`MAX_TRACE_ARGS`), and each has
+/// some that all events have. Each sample is read by all of them.
+const FIELDS_MOST: usize = 256;
 
 /// The ids of the tracepoints of a recording, each with the index of its first attr.
 pub type WantedTracepoints = BTreeMap<u64, usize>;
@@ -168,7 +171,11 @@ fn read_format(
     let system = Some(system).filter(|name| name.len() <= NAME_MOST).unwrap_or_default();
     let (system, name) = (system.to_vec(), name.to_vec());
     let mut description = Description { system, name, ..Description::default() };
-    description.fields = text.split(|byte| *byte == b'\n').filter_map(trace_field::parse).collect();
+    let declared = text.split(|byte| *byte == b'\n').filter_map(trace_field::parse);
+    let mut names = BTreeSet::new();
+    // Members of an object have different names.
+    let named = declared.filter(|field| names.insert(field.name.clone()));
+    description.fields = named.take(FIELDS_MOST).collect();
     tracing.descriptions.insert(id, description);
     Ok(())
 }
@@ -234,6 +241,24 @@ mod tests {
 
     fn read(bytes: &[u8], wanted: impl Fn(u64) -> bool) -> Result<Tracing, FeatureError> {
         tracing(&mut Cursor::new(bytes, Layer::stored(0), 0, Order::Big), wanted)
+    }
+
+    #[test]
+    fn a_format_has_so_many_fields_at_most_each_with_a_name_of_its_own() {
+        let field =
+            |number: usize| format!("\tfield:int a{number};\toffset:8;\tsize:4;\tsigned:1;\n");
+        for names in [10, FIELDS_MOST - 1, FIELDS_MOST, 1_000] {
+            let lines: String = (0..10).chain(0..names).map(field).collect();
+            let mut bytes = Vec::new();
+            text(
+                &mut bytes,
+                &SWITCH.replace("\tfield:int pid;\toffset:8;\tsize:4;\tsigned:1;\n", &lines),
+            );
+            let mut cursor = Cursor::new(&bytes, Layer::stored(0), 0, Order::Little);
+            let mut tracing = Tracing { order: Order::Little, descriptions: BTreeMap::new() };
+            read_format(&mut cursor, b"sched", &|_| true, &mut tracing).unwrap();
+            assert_eq!(tracing.descriptions[&7].fields.len(), FIELDS_MOST.min(names + 1));
+        }
     }
 
     #[test]
