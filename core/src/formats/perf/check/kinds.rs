@@ -108,11 +108,18 @@ impl RecordCheck {
             }
             let header = Span::sized(span.layer, span.start, RECORD_HEADER);
             let bytes = repair::header_bytes(frame, self.events.order());
-            let edits = bytes.map(|bytes| Edit::replace(header, bytes)).into_iter().collect();
+            // Of a header with its type nothing is claimed but the size: `misc` may be damaged.
+            let is_size = found.kind == frame.kind;
+            let size_at = Span::new(span.layer, span.start.saturating_add(6), header.end);
+            let edit = |bytes: [u8; 8]| match bytes {
+                [.., low, high] if is_size => Edit::replace(size_at, [low, high]),
+                all => Edit::replace(header, all),
+            };
+            let edits = bytes.map(edit).into_iter().collect();
             let name = record::name(frame.kind).unwrap_or("record");
             let summary = format!("set the header to {name} of {}", byte_count(frame.size));
             // `misc` is lost with the type.
-            let safety = if found.kind == frame.kind { Safety::Exact } else { Safety::Lossy };
+            let safety = if is_size { Safety::Exact } else { Safety::Lossy };
             let fields = Span::new(span.layer, header.end, span.end);
             let fix = Fix::new(safety, summary, edits);
             finding.fix(fix.witness(fields, "fields up to the next record"))

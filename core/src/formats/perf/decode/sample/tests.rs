@@ -230,7 +230,10 @@ fn a_plain_sample_is_one_that_is_read_without_a_byte_left_over() {
                 for word in [0, 1, 2, 3, u64::from(MOST_CPUS), u64::from(u32::MAX)] {
                     let words = vec![word; len];
                     let read = plain(&words, &layout);
-                    assert_eq!(read, plain_by_fields(&words, &layout), "{fields:#x} {words:?}");
+                    // One without a time may be zeros, which is looked at closer.
+                    let by_fields = plain_by_fields(&words, &layout);
+                    let expected = by_fields.filter(|one| one.time != Some(0));
+                    assert_eq!(read, expected, "{fields:#x} {words:?}");
                 }
             }
         }
