@@ -298,7 +298,8 @@ fn an_id_that_one_sample_names_with_a_flipped_bit_is_not_the_id_of_another_count
 fn an_unknown_id_is_an_error_if_a_record_repeats_the_only_event() {
     let perf = Perf::find_or_skip();
     let kind = sample_type::IP | sample_type::TID | sample_type::TIME | sample_type::ID;
-    for repeats in [false, true] {
+    // The last field of COMM and of the sample is the id.
+    for (repeats, damaged) in [(false, 0), (false, 1), (true, 0), (true, 1)] {
         let attr = Attr::cpu_clock(kind).with_ids(&[11]);
         let mut recording = Recording::new(Order::Little, vec![attr]);
         let mut maker = recording.maker(0);
@@ -307,19 +308,19 @@ fn an_unknown_id_is_an_error_if_a_record_repeats_the_only_event() {
         }
         recording.push(maker.comm("forge")).push(maker.sample());
         let built = recording.build();
-        let record = built.records[usize::from(repeats)].range();
+        let record = built.records[usize::from(repeats) + damaged].range();
         let mut bytes = built.bytes.clone();
         bytes[record.end - 5] ^= 1;
         let (found, _, target) = repaired(&bytes);
         let expected: &[&str] = if repeats { &["PD2005"] } else { &[] };
         let found: Vec<&str> = found.iter().map(|(code, _)| *code).collect();
-        assert_eq!(found, expected);
+        assert_eq!(found, expected, "{repeats} {damaged}");
         let folder = tempfile::tempdir().unwrap();
         for (bytes, succeeds) in [(&bytes, !repeats), (&target, true)] {
             let path = folder.path().join("judged.data");
             std::fs::write(&path, bytes).unwrap();
             let shown = perf.as_ref().map(|perf| perf.script_text(&path));
-            assert!(shown.is_none_or(|shown| shown.is_success() == succeeds), "{repeats}");
+            assert!(shown.is_none_or(|one| one.is_success() == succeeds), "{repeats} {damaged}");
         }
     }
 }

@@ -33,16 +33,17 @@ fn code(pieces: &[Piece]) -> Vec<&str> {
     code[..end].to_vec()
 }
 
-/// Returns every path that a file names after `use`, and those that begin with `crate` or `super`
-/// elsewhere, as the words between the colons.
-fn paths(code: &[&str]) -> Vec<Vec<String>> {
+/// Returns every path that a file names after `use`, and those that begin with `crate`, `super` or
+/// one of its `parts` elsewhere, as the words between the colons.
+fn paths(code: &[&str], parts: &BTreeSet<&str>) -> Vec<Vec<String>> {
     let mut found = Vec::new();
     let mut at = 0;
     while at < code.len() {
         let is_use = code[at] == "use";
-        let starts = ["crate", "super"].contains(&code[at])
-            && code.get(at + 1) == Some(&":")
-            && (at == 0 || code[at - 1] != "(");
+        let is_first = at == 0 || ![":", "("].contains(&code[at - 1]);
+        let is_part = parts.contains(code[at]) && (at == 0 || code[at - 1] != ":");
+        let is_named = is_first && ["crate", "super"].contains(&code[at]);
+        let starts = (is_part || is_named) && code[at + 1..].starts_with(&[":", ":"]);
         if is_use {
             at = tree(code, at + 1, &[], &mut found);
         } else if starts {
@@ -117,7 +118,9 @@ fn read(root: &str) -> Imports {
     let modules: BTreeSet<Module> = files.keys().cloned().collect();
     let imports = files.into_iter().map(|(of, pieces)| {
         let code = code(pieces);
-        let all = paths(&code).into_iter().filter_map(|path| resolve(&of, &path, &modules));
+        let parts = modules.iter().filter(|one| one.len() == of.len() + 1 && one.starts_with(&of));
+        let parts = parts.filter_map(|one| one.last().map(String::as_str)).collect();
+        let all = paths(&code, &parts).into_iter().filter_map(|path| resolve(&of, &path, &modules));
         let others = all.filter(|other| !of.starts_with(other)).collect();
         (of, others)
     });
@@ -219,10 +222,11 @@ fn the_rooms_of_a_format_import_downwards() {
 
 #[test]
 fn bad_imports_are_found() {
-    let source = "use crate::{a::b, c as d}; use super::e::F; fn f() { crate::g::h(super::i) }";
+    let source = "use crate::{a::b, c as d}; use super::e::F; fn f() { crate::g::h(part::i) }";
     let pieces = lexer::split(source);
-    let found: Vec<String> = paths(&code(&pieces)).iter().map(|path| path.join("::")).collect();
-    assert_eq!(found, ["crate::a::b", "crate::c", "super::e::F", "crate::g::h"]);
+    let found = paths(&code(&pieces), &BTreeSet::from(["part"]));
+    let found: Vec<String> = found.iter().map(|path| path.join("::")).collect();
+    assert_eq!(found, ["crate::a::b", "crate::c", "super::e::F", "crate::g::h", "part::i"]);
     let name = |names: &str| -> Module { names.split('/').map(str::to_owned).collect() };
     let modules = BTreeSet::from(["x/y", "x/e", "a"].map(name));
     let to = |path: &str| {

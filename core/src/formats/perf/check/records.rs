@@ -102,7 +102,8 @@ impl RecordCheck {
         match record.frame.kind {
             kind::SAMPLE => {
                 report.tally.samples = report.tally.samples.saturating_add(1);
-                match self.events.read_plain(record).filter(|_| self.raw_sizes.is_empty()) {
+                let is_quick = self.raw_sizes.is_empty() && !self.seen.has_attr_in_file;
+                match self.events.read_plain(record).filter(|_| is_quick) {
                     Some(PlainSample { time: Some(time) }) => {
                         self.observe_time(time, record, map, report);
                     }

@@ -8,7 +8,7 @@
 //!  walk frame payload  records of a file  expand   records inside compressed records
 //!  flip        records with a flipped bit in their type
 //!  simpleperf  the signs of a recording of simpleperf
-//!  event       the layout of records      body record sample  their fields
+//!  event       the layout of records      body record sample  their fields; value
 //!  event_name                             names of events, by their attrs
 //! ```
 
@@ -34,4 +34,5 @@ pub mod table;
 pub mod tile;
 pub mod trace_field;
 pub mod tracing;
+pub mod value;
 pub mod walk;

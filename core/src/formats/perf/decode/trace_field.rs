@@ -10,7 +10,7 @@
 //!
 //! Source: `event-parse.c` of libtraceevent, by whose rules perf shows a field (`tep_print_field`).
 
-use super::record::Value;
+use super::value::Value;
 use crate::kit::cursor::Order;
 use crate::kit::num::{to_u64, to_usize};
 

@@ -3,8 +3,9 @@
 use std::fmt::Write as _;
 
 use super::Shown;
-use crate::formats::perf::decode::record::{self, Value, fields};
+use crate::formats::perf::decode::record::{self, fields};
 use crate::formats::perf::decode::sample::Sample;
+use crate::formats::perf::decode::value::Value;
 use crate::kit::cursor::Order;
 use crate::kit::json::JsonLine;
 use crate::kit::text::{Untrusted, hex};

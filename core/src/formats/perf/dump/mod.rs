@@ -32,9 +32,10 @@ use crate::formats::perf::decode::expand::{Expansion, Step, Wrapper, begins_fram
 use crate::formats::perf::decode::feature::{self, DescribedEvent};
 use crate::formats::perf::decode::frame::Record;
 use crate::formats::perf::decode::frame::RecordView;
-use crate::formats::perf::decode::record::{Named, Value, of_sample, sample_log};
+use crate::formats::perf::decode::record::{Named, of_sample, sample_log};
 use crate::formats::perf::decode::recording::{Opened, RecordFile, Recording, open};
 use crate::formats::perf::decode::sample::{Sample, SampleId};
+use crate::formats::perf::decode::value::Value;
 use crate::formats::perf::layout::attr::sample_type;
 use crate::formats::perf::layout::{HEADER_SIZE_PIPE, feature as bit, record as kind};
 use crate::formats::perf::limits::{SPACES, STACKS};

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use crate::formats::perf::decode::frame::RecordView;
-use crate::formats::perf::decode::record::Value;
 use crate::formats::perf::decode::recording::Recording;
+use crate::formats::perf::decode::value::Value;
 use crate::formats::perf::layout::{feature as bit, record as kind};
 use crate::kit::cursor::{Cursor, Order};
 

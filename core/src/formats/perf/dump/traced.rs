@@ -2,11 +2,11 @@
 
 use crate::formats::perf::decode::attr::Attr;
 use crate::formats::perf::decode::frame::{Record, RecordView};
-use crate::formats::perf::decode::record::Value;
 use crate::formats::perf::decode::recording::{RecordFile, Recording};
 use crate::formats::perf::decode::sample::RawData;
 use crate::formats::perf::decode::trace_field::TraceField;
 use crate::formats::perf::decode::tracing::Tracing;
+use crate::formats::perf::decode::value::Value;
 use crate::formats::perf::layout::feature as bit;
 use crate::kit::cursor::Order;
 use crate::kit::num::to_u64;

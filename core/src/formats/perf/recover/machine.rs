@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 
 use crate::formats::perf::decode::feature;
 use crate::formats::perf::decode::header::{Body, Section};
-use crate::formats::perf::decode::record::{Value, fields};
+use crate::formats::perf::decode::record::fields;
 use crate::formats::perf::decode::recording::{RecordFile, Recording};
+use crate::formats::perf::decode::value::Value;
 use crate::formats::perf::layout::features::{self, Trait};
 use crate::formats::perf::layout::{feature as bit, record};
 use crate::formats::perf::recover::donor::open;

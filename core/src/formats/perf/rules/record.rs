@@ -55,13 +55,9 @@ rules! {
         impact: "perf script 6.1 exits 234 without a sample. perf report shows nothing and \
             exits 0.",
         remedy: Remedy::Fix(
-            "If the fields of one record fill the bytes up to the next record, sets its size; if \
-             the header is zero, also its type, which is that of a sample, and whether the \
-             kernel or a user was interrupted, by the address. Otherwise drops the bytes up to \
-             the next place at which four records follow one another with valid headers. If \
-             there is no such place, drops the rest.\n\
-             Class: exact for a size, otherwise lossy. Cost: the records in the dropped \
-             bytes.\n\
+            "Drops the bytes up to the next place at which four records follow one another \
+             with valid headers. If there is no such place, drops the rest.\n\
+             Class: lossy. Cost: the records in the dropped bytes.\n\
              Run:\n\
              \x20 tracemend repair perf.data -o repaired.data",
         ),

@@ -15,7 +15,7 @@ mod simpleperf;
 mod user;
 
 pub use self::cpus::{CpuSet, cpu_set};
-pub use self::named::{Named, Value, fields, of_sample, sample_log};
+pub use self::named::{Named, fields, of_sample, sample_log};
 use super::body::{BodyError, COUNT64, count_error, skip_counted};
 pub use crate::formats::perf::layout::record::name;
 use crate::formats::perf::layout::records::{End, record_type};

@@ -2,7 +2,7 @@
 
 use super::{Body, BodyError, Detail, body};
 use crate::formats::perf::decode::frame::RecordView;
-
+use crate::formats::perf::decode::value::Value;
 use crate::kit::cursor::Order;
 use crate::kit::field_log::{Field, FieldLog, FieldValue, resolve};
 
@@ -47,25 +47,6 @@ const OF_SAMPLE: [&str; 17] = [
     "data_page_size",
     "code_page_size",
 ];
-
-/// The value of a field.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Value {
-    /// A number.
-    Number(u64),
-    /// A number with a sign.
-    Signed(i64),
-    /// A number that is shown in hexadecimal.
-    Hex(u64),
-    /// A text from the recording, without its NUL.
-    Text(Vec<u8>),
-    /// Bytes that are no text.
-    Bytes(Vec<u8>),
-    /// A list.
-    List(Vec<Self>),
-    /// An entry of a list that has several fields.
-    Entry(Vec<(&'static str, Self)>),
-}
 
 /// Fields with their names.
 pub type Named = Vec<(&'static str, Value)>;
