@@ -40,7 +40,8 @@ pub(crate) fn check_into(files: &FileSet<'_>, options: &Options, mut report: Rep
             }
         }
         None => {
-            report.push(describe_unknown(files, 0, "unknown format"));
+            let obstacle = files.obstacle().cloned();
+            report.push(obstacle.unwrap_or_else(|| describe_unknown(files, 0, "unknown format")));
             report.mark_unreadable();
         }
     }

@@ -66,6 +66,29 @@ pub static WAYS: &[(&str, Encode)] = &[
         format!("{head}{}\n}};\nunsigned int trace_len = {};\n", lines.join(",\n"), bytes.len())
             .into_bytes()
     }),
+    ("a string of JSON", |bytes| to_json(&latin_1(bytes))),
+    ("a string of JSON in ASCII", |bytes| {
+        let escaped = |character: char| match u32::from(character) {
+            code @ 0x80.. => format!("\\u{code:04X}"),
+            _ => character.to_string(),
+        };
+        let text = String::from_utf8(to_json(&latin_1(bytes))).unwrap();
+        text.chars().map(escaped).collect::<String>().into_bytes()
+    }),
+    ("base64 in JSON", |bytes| to_json(&STANDARD.encode(bytes))),
+    ("base64 in XML", |bytes| {
+        format!("<trace><data>{}</data></trace>\n", STANDARD.encode(bytes)).into_bytes()
+    }),
+    ("bytes of Python", |bytes| format!("b'{}'\n", escaped(bytes, "\\x", 16)).into_bytes()),
+    ("a string of C", |bytes| {
+        let lines = bytes.chunks(20).map(|line| format!("    \"{}\"", escaped(line, "\\", 8)));
+        let lines: Vec<String> = lines.collect();
+        format!("#include \"trace.h\"\nconst char trace[] =\n{};\n", lines.join("\n")).into_bytes()
+    }),
+    ("printf", |bytes| {
+        let escapes = bytes.iter().map(|byte| format!("\\x{byte:02x}"));
+        escapes.collect::<String>().into_bytes()
+    }),
     ("gzip", to_gzip),
     ("zstd", |bytes| {
         let mut out = Vec::with_capacity(zstd_safe::compress_bound(bytes.len()));
@@ -111,6 +134,33 @@ pub static WAYS: &[(&str, Encode)] = &[
         [b"Welcome to the board.\n", bytes, b"Connection to board closed.\r\n"].concat()
     }),
 ];
+
+fn latin_1(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| char::from(*byte)).collect()
+}
+
+fn to_json(text: &str) -> Vec<u8> {
+    serde_json::to_vec_pretty(&serde_json::json!({ "name": "trace", "size": 7, "z": text }))
+        .unwrap()
+}
+
+/// Escapes all but letters and signs. An octal number is as short as the next character allows.
+fn escaped(bytes: &[u8], sign: &str, base: u32) -> String {
+    let plain = |byte: u8| matches!(byte, b' '..=b'~') && !b"\\\"'?".contains(&byte);
+    let mut out = String::new();
+    for (at, byte) in bytes.iter().enumerate() {
+        let is_free = bytes.get(at + 1).is_none_or(|next| !next.is_ascii_digit());
+        out += &match byte {
+            byte if plain(*byte) => char::from(*byte).to_string(),
+            b'\n' => "\\n".to_string(),
+            b'\\' => "\\\\".to_string(),
+            byte if base == 8 && is_free => format!("{sign}{byte:o}"),
+            byte if base == 8 => format!("{sign}{byte:03o}"),
+            byte => format!("{sign}{byte:02x}"),
+        };
+    }
+    out
+}
 
 /// Lines that a recorder writes to its standard error when it ends.
 pub const RECORDER: &[u8] = b"[ perf record: Woken up 1 times to write data ]\n\

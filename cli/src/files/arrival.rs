@@ -183,7 +183,7 @@ pub(crate) fn convert(
 
 fn take_over(recording: Recording, arrived: Arrived<Mapped>) -> Recording {
     let Recording { path, directory, files: stored, unfollowed_links, .. } = recording;
-    let Arrived { files, undone, is_folder } = arrived;
+    let Arrived { files, undone, is_folder, obstacle } = arrived;
     let is_single = stored.len() == 1;
     let mut stored: Vec<Option<InputFile>> = stored.into_iter().map(Some).collect();
     let mut taken = Vec::new();
@@ -201,7 +201,7 @@ fn take_over(recording: Recording, arrived: Arrived<Mapped>) -> Recording {
         taken.extend(file);
     }
     let directory = directory || is_folder;
-    Recording { path, directory, files: taken, unfollowed_links, undone }
+    Recording { path, directory, files: taken, unfollowed_links, undone, obstacle }
 }
 
 fn describe(path: &Path, error: &io::Error) -> Failure {

@@ -6,7 +6,7 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use tracemend::{FileSet, FormatId, Options, Source, Undone, Watch};
+use tracemend::{FileSet, Finding, FormatId, Options, Source, Undone, Watch};
 
 use crate::files::mapped::Mapped;
 use crate::files::paths::shown;
@@ -174,6 +174,8 @@ pub(crate) struct Recording {
     pub(crate) unfollowed_links: Vec<String>,
     /// How it was wrapped or converted, if that was undone.
     pub(crate) undone: Vec<Undone>,
+    /// Why a way in which it was packed is not undone.
+    pub(crate) obstacle: Option<Finding>,
 }
 
 impl Recording {
@@ -181,14 +183,14 @@ impl Recording {
     pub(crate) fn of_file(path: &Path, file: InputFile) -> Self {
         let path = path.to_path_buf();
         let (files, unfollowed_links, undone) = (vec![file], Vec::new(), Vec::new());
-        Self { path, directory: false, files, unfollowed_links, undone }
+        Self { path, directory: false, files, unfollowed_links, undone, obstacle: None }
     }
 
     /// A recording of some files of a directory.
     pub(crate) const fn of_directory(path: PathBuf, files: Vec<InputFile>) -> Self {
         let unfollowed_links = Vec::new();
         let undone = Vec::new();
-        Self { path, directory: true, files, unfollowed_links, undone }
+        Self { path, directory: true, files, unfollowed_links, undone, obstacle: None }
     }
 
     /// The recording as the library sees it.
@@ -197,6 +199,7 @@ impl Recording {
         FileSet::new(files.map(InputFile::file).collect())
             .with_unfollowed_links(self.unfollowed_links.clone())
             .with_undone(self.undone.clone())
+            .with_obstacle(self.obstacle.clone())
     }
 
     /// Returns what counts the bytes that are read of each file.

@@ -75,8 +75,13 @@ pub(crate) fn recognise_one(
     kind: Option<FormatId>,
     options: &Options,
 ) -> Result<FormatId, Failure> {
+    let kind = kind.filter(|_| files.obstacle().is_none());
     kind.or_else(|| tracemend::recognise(files, options)).ok_or_else(|| {
-        let reason = if files.is_empty() { "empty file" } else { "unknown format" };
+        let reason = match files.obstacle() {
+            Some(obstacle) => obstacle.message.as_str(),
+            None if files.is_empty() => "empty file",
+            None => "unknown format",
+        };
         Failure::new(Exit::Findings, format!("{}: {reason}", shown(path)))
     })
 }

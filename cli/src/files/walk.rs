@@ -98,7 +98,7 @@ fn open_file(path: &Path, how: &Walk<'_>) -> Option<Found> {
         return None;
     }
     let reason = match recording.file_set().is_empty() {
-        _ if how.every || is_claimed(path) => return Some(found),
+        _ if how.every || is_claimed(path) || recording.obstacle.is_some() => return Some(found),
         true => SkipReason::Empty,
         false if recording.format().is_none() => SkipReason::UnknownFormat,
         false => return Some(found),

@@ -3,7 +3,7 @@
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use tracemend::{FormatId, Safety, Severity, is_safe};
+use tracemend::{FileSet, FormatId, Safety, Severity, is_safe};
 
 /// The option that allows a repair to lose recorded bytes for a warning.
 pub(crate) const LOSSY_WARNINGS: &str = "--lossy-warnings";
@@ -84,6 +84,17 @@ impl NextCommand {
             words.extend(self.name_output(options));
         }
         words.join(" ")
+    }
+
+    /// Returns an advice about the only file of the recording, with its path in place of the word
+    /// `FILE`.
+    pub(crate) fn name_file(&self, advice: &str, files: &FileSet<'_>) -> String {
+        let is_single = files.files().len() == 1;
+        let words = advice.split(' ').map(|word| match word {
+            "FILE" if is_single => self.path.as_str(),
+            word => word,
+        });
+        words.collect::<Vec<&str>>().join(" ")
     }
 
     /// The option that names the output: no two commands of a report write the same name.

@@ -158,7 +158,8 @@ impl Drawing<'_> {
                 advice.push(Advice::Command(self.next.repair_up_to(fix.safety, finding.severity)));
             }
             Some(fix) => {
-                advice.push(text("no automatic fix: ", &fix.summary));
+                let summary = self.next.name_file(&fix.summary, self.files);
+                advice.push(text("no automatic fix: ", &summary));
                 let commands = fix.options.iter().map(|option| self.next.repair(option));
                 advice.extend(commands.map(Advice::Command));
                 if fix.options.is_empty() {

@@ -417,7 +417,10 @@ impl<'r> Salvage<'r> {
 
     fn decide<'f>(&self, finding: &'f Finding) -> Decision<'f> {
         let (options, text) = match &finding.fix {
-            Some(fix) if fix.safety == Safety::Manual => (fix.options.clone(), fix.summary.clone()),
+            Some(fix) if fix.safety == Safety::Manual => {
+                let summary = self.next.name_file(&fix.summary, self.files);
+                (fix.options.clone(), summary)
+            }
             Some(fix) if fix.safety > self.allowed => {
                 (vec![format!("--safety {}", fix.safety)], fix.summary.clone())
             }

@@ -1,9 +1,9 @@
 //! Recognises a file that was compressed, packed or converted to text as a whole.
 //!
 //! ```text
-//!  packed       gzip zstd xz bzip2 lz4 zip tar 7z   by the magic
-//!  text         base64, a hex dump                  by the alphabet of the first lines
-//!  converted    UTF-8, CR LF                        binary data with the marks of a conversion
+//!  packed       gzip zstd xz bzip2 lz4 zip tar 7z rar   by the magic
+//!  text         base64, a hex dump                      by the alphabet of the first lines
+//!  converted    UTF-8, CR LF                            binary data with the marks of a conversion
 //! ```
 //!
 //! Further ways (`core/src/transport`) are tried only if a recording comes out.
@@ -48,6 +48,8 @@ pub enum Wrapper {
     Lz4,
     /// A 7z archive.
     SevenZip,
+    /// A RAR archive.
+    Rar,
     /// Lines of base64.
     Base64,
     /// Lines of hexadecimal digits, with or without offsets.
@@ -58,6 +60,8 @@ pub enum Wrapper {
     Uuencode,
     /// The numbers of an array in C.
     Array,
+    /// A string with escapes: JSON, Python, C.
+    Escaped,
     /// Bytes that were taken for Latin-1 and converted to UTF-8.
     Utf8,
     /// Bytes that were taken for Windows code page 1252 and converted to UTF-8.
@@ -83,7 +87,7 @@ pub enum Wrapper {
 }
 
 /// Magics at the beginning.
-const MAGICS: [(&[u8], Wrapper); 8] = [
+const MAGICS: [(&[u8], Wrapper); 9] = [
     (b"\x1f\x8b", Wrapper::Gzip),
     (b"\x28\xb5\x2f\xfd", Wrapper::Zstd),
     (b"\xfd7zXZ\0", Wrapper::Xz),
@@ -92,6 +96,7 @@ const MAGICS: [(&[u8], Wrapper); 8] = [
     (b"PK\x05\x06", Wrapper::Zip),
     (b"\x04\x22\x4d\x18", Wrapper::Lz4),
     (b"7z\xbc\xaf\x27\x1c", Wrapper::SevenZip),
+    (b"Rar!\x1a\x07", Wrapper::Rar),
 ];
 
 impl Wrapper {
@@ -130,11 +135,13 @@ impl Wrapper {
         Self::Tar,
         Self::Lz4,
         Self::SevenZip,
+        Self::Rar,
         Self::Base64,
         Self::HexDump,
         Self::QuotedPrintable,
         Self::Uuencode,
         Self::Array,
+        Self::Escaped,
         Self::Utf8,
         Self::Windows1252,
         Self::CodePage437,
@@ -159,11 +166,13 @@ impl Wrapper {
             Self::Tar => "tar",
             Self::Lz4 => "lz4",
             Self::SevenZip => "7z",
+            Self::Rar => "rar",
             Self::Base64 => "base64",
             Self::HexDump => "hex-dump",
             Self::QuotedPrintable => "quoted-printable",
             Self::Uuencode => "uuencode",
             Self::Array => "c-array",
+            Self::Escaped => "escapes",
             Self::Utf8 => "latin-1-to-utf-8",
             Self::Windows1252 => "windows-1252-to-utf-8",
             Self::CodePage437 => "code-page-437-to-utf-8",
@@ -189,11 +198,13 @@ impl Wrapper {
             Self::Tar => "a tar archive",
             Self::Lz4 => "compressed with LZ4",
             Self::SevenZip => "a 7z archive",
+            Self::Rar => "a RAR archive",
             Self::Base64 => "base64 text",
             Self::HexDump => "a hex dump",
             Self::QuotedPrintable => "quoted-printable text",
             Self::Uuencode => "text of uuencode",
             Self::Array => "an array in C",
+            Self::Escaped => "a string with escapes",
             Self::Utf8 => "binary data that was converted from Latin-1 to UTF-8",
             Self::Windows1252 => "binary data that was converted from Windows-1252 to UTF-8",
             Self::CodePage437 => "binary data that was converted from code page 437 to UTF-8",
@@ -219,6 +230,7 @@ impl Wrapper {
             Self::Zip => "unpack the file, for example: unzip -p FILE > OUT",
             Self::Tar => "unpack the file, for example: tar -xOf FILE > OUT",
             Self::SevenZip => "unpack the file, for example: 7z x -so FILE > OUT",
+            Self::Rar => "unpack the file, for example: bsdtar -xOf FILE > OUT",
             Self::Base64 => "decode the file, for example: base64 -d FILE > OUT",
             Self::Uuencode => "decode the file, for example: uudecode -o OUT FILE",
             Self::HexDump => {
@@ -238,6 +250,7 @@ impl Wrapper {
             }
             Self::QuotedPrintable
             | Self::Array
+            | Self::Escaped
             | Self::Utf8Lossy
             | Self::CrLf
             | Self::Swapped16

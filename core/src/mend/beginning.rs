@@ -34,6 +34,9 @@ const RECORDS_LEAST: u64 = 8;
 
 /// Returns the format of a recording that a user names.
 pub(crate) fn recognise(files: &FileSet<'_>, options: &Options) -> Option<FormatId> {
+    if files.obstacle().is_some() {
+        return None;
+    }
     let sniffed = options.format.or_else(|| catalogue::sniff(files, options));
     if sniffed.is_some() || files.files().len() != 1 || files.is_empty() {
         return sniffed;

@@ -67,8 +67,9 @@ pub mod rules {
             severity: Severity::Error,
             summary: "the recording was written as text",
             problem: "The file is base64, a hex dump (xxd, hexdump, od), quoted-printable, \
-                uuencode or an array in C, as recordings are put into mails, logs and reports. \
-                Lines before and after it belong to the mail or log. Everything else that is \
+                uuencode, an array in C or a string with escapes (JSON, Python, C), as recordings \
+                are put into mails, logs, fields and reports. Text before and after it belongs to \
+                the mail or log. Everything else that is \
                 reported is about the recording, with offsets in it.",
             impact: "The tools of the format do not decode it: they refuse the file.",
             remedy: Remedy::Fix("Writes the recording instead of the text.\n\
@@ -76,8 +77,8 @@ pub mod rules {
                 Cost: none. The way back is the text: keep it.\n\
                 Run:\n\
                 \x20 tracemend repair FILE -o recording"),
-            source: "RFC 4648, RFC 2045, POSIX uuencode, xxd, hexdump and od; the magic or the \
-                events of a recording in it",
+            source: "RFC 4648, RFC 2045, RFC 8259, POSIX uuencode, xxd, hexdump and od; the magic \
+                or the events of a recording in it",
         };
         CONVERTED_CHARACTERS = Rule {
             code: "TR0003",
@@ -186,6 +187,20 @@ pub mod rules {
                 Run:\n\
                 \x20 tracemend repair FILE -o recording"),
             source: "the last lines of the file, and the check of the recording before them",
+        };
+        SEVERAL_RECORDINGS = Rule {
+            code: "TR0102",
+            name: "several-recordings-packed",
+            severity: Severity::Error,
+            summary: "an archive holds several recordings",
+            problem: "The file is an archive (zip or tar, perhaps compressed) with more than one \
+                recording in it, and a command reads one.",
+            impact: "None of them is checked.",
+            remedy: Remedy::Next("Unpack the archive into a folder and check that: each recording \
+                below it gets its verdict, and `repair --out-dir` mends all of them.\n\
+                Run:\n\
+                \x20 mkdir DIR && tar -xf FILE -C DIR && tracemend check DIR"),
+            source: "the names and the first bytes of the files in the archive",
         };
         BYTES_LOST = Rule {
             code: "TR0101",

@@ -1,6 +1,7 @@
 //! A recording for the library: named files of bytes. The library does no I/O.
 
 use crate::kit::source::Source;
+use crate::model::Finding;
 use crate::model::arrival::Undone;
 
 /// One file of a recording.
@@ -27,6 +28,7 @@ pub struct FileSet<'a> {
     donor: Option<Source<'a>>,
     unfollowed_links: Vec<String>,
     undone: Vec<Undone>,
+    obstacle: Option<Finding>,
 }
 
 impl<'a> FileSet<'a> {
@@ -37,7 +39,13 @@ impl<'a> FileSet<'a> {
 
     /// Creates a recording of several files. Spans refer to them by their index.
     pub const fn new(files: Vec<File<'a>>) -> Self {
-        Self { files, donor: None, unfollowed_links: Vec::new(), undone: Vec::new() }
+        Self {
+            files,
+            donor: None,
+            unfollowed_links: Vec::new(),
+            undone: Vec::new(),
+            obstacle: None,
+        }
     }
 
     /// Adds another recording of the same program, from which a repair may take lost descriptions.
@@ -77,6 +85,19 @@ impl<'a> FileSet<'a> {
     /// Returns the ways in which files were wrapped or converted, the outermost first.
     pub fn undone(&self) -> &[Undone] {
         &self.undone
+    }
+
+    /// Adds the reason why the way in which the file was packed is not undone. It is all that a
+    /// check reports.
+    #[must_use]
+    pub fn with_obstacle(mut self, obstacle: Option<Finding>) -> Self {
+        self.obstacle = obstacle;
+        self
+    }
+
+    /// Returns the reason why the way in which the file was packed is not undone.
+    pub const fn obstacle(&self) -> Option<&Finding> {
+        self.obstacle.as_ref()
     }
 
     /// Returns the files in order.

@@ -6,6 +6,7 @@ use std::io;
 use super::reader::head_of;
 use super::ways::{HEAD, begins};
 use super::{Arrived, Content, Engine, Store, describe, packed, too_large};
+use crate::catalogue;
 use crate::kit::num::to_u64;
 use crate::kit::words::plural;
 use crate::kit::wrapper::Wrapper;
@@ -127,9 +128,10 @@ impl<S: Store> Engine<'_, S> {
         fault: Option<String>,
     ) -> Option<Arrived<S::Kept>> {
         let all = files.len();
-        if let Some((root, shape)) = find_folder(&files) {
+        let folders = find_folders(&files);
+        if let [(root, shape)] = folders.as_slice() {
             let inside = |file: Packed<S::Kept>| {
-                let name = file.name.strip_prefix(&root)?.to_string();
+                let name = file.name.strip_prefix(root)?.to_string();
                 Some((name, file.kept))
             };
             let mut files: Vec<(String, S::Kept)> = files.into_iter().filter_map(inside).collect();
@@ -154,39 +156,69 @@ impl<S: Store> Engine<'_, S> {
                 |(_, content): &&(String, Content<_>)| !matches!(content, Content::Absent);
             let taken = members.iter().filter(is_there).count();
             let undone = describe::unpacked(way, archive, (all, taken), fault);
-            return Some(Arrived { files: members, undone: vec![undone], is_folder: true });
+            let undone = vec![undone];
+            return Some(Arrived { files: members, undone, is_folder: true, obstacle: None });
         }
-        let is_alone = all == 1;
-        let mut likely = (0_usize..).zip(&files).filter(|(_, file)| {
+        let recordings = self.find_recordings(&files);
+        let at = match recordings.as_slice() {
+            _ if !folders.is_empty() => None,
+            [] => self.find_likely(&files),
+            [at] => Some(*at),
+            _ => None,
+        };
+        let Some(at) = at else {
+            let alone = recordings.iter().filter_map(|at| files.get(*at));
+            let alone = alone
+                .map(|file| file.name.as_str())
+                .filter(|name| !folders.iter().any(|(root, _)| name.starts_with(root)));
+            let roots = folders.iter().map(|(root, _)| root.as_str());
+            let names: Vec<&str> = roots.chain(alone).collect();
+            let obstacle = Some(describe::several(way, archive, &names)?);
+            let files = vec![(archive.name.clone(), Content::Stored(0))];
+            return Some(Arrived { files, undone: Vec::new(), is_folder: false, obstacle });
+        };
+        let kept = files.swap_remove(at).kept;
+        let undone = vec![describe::unpacked(way, archive, (all, 1), fault)];
+        let files = vec![(archive.name.clone(), Content::Kept(kept))];
+        Some(Arrived { files, undone, is_folder: false, obstacle: None })
+    }
+
+    /// Returns the files that begin as a recording does, or as something that one is in.
+    fn find_recordings(&self, files: &[Packed<S::Kept>]) -> Vec<usize> {
+        let is_recording = |file: &Packed<S::Kept>| {
+            let head = head_of(file.kept.as_ref(), HEAD);
+            catalogue::begins(&head) || self.holds_recording(&head, DEPTH)
+        };
+        (0..).zip(files).filter(|(_, file)| is_recording(file)).map(|(at, _)| at).collect()
+    }
+
+    /// Returns the only file that may be a recording although it does not begin as one.
+    fn find_likely(&self, files: &[Packed<S::Kept>]) -> Option<usize> {
+        let is_alone = files.len() == 1;
+        let mut likely = (0_usize..).zip(files).filter(|(_, file)| {
             let head = head_of(file.kept.as_ref(), HEAD);
             // Trial decoding is for a file that nothing stands beside.
-            begins(&head)
-                || self.holds_recording(&head, DEPTH)
-                || is_alone && self.is_beginning(&head, DEPTH)
+            begins(&head) || is_alone && self.is_beginning(&head, DEPTH)
         });
         let (at, _) = likely.next().filter(|_| likely.next().is_none())?;
-        let kept = files.swap_remove(at).kept;
-        let undone = describe::unpacked(way, archive, (all, 1), fault);
-        let files = vec![(archive.name.clone(), Content::Kept(kept))];
-        Some(Arrived { files, undone: vec![undone], is_folder: false })
+        Some(at)
     }
 }
 
-/// Returns the folder of an archive that is a recording, if there is one, with its shape.
-fn find_folder<K: AsRef<[u8]>>(
-    files: &[Packed<K>],
-) -> Option<(String, &'static dyn DirectoryShape)> {
+/// Returns the folders of an archive that are recordings, with their shapes.
+fn find_folders<K: AsRef<[u8]>>(files: &[Packed<K>]) -> Vec<(String, &'static dyn DirectoryShape)> {
     let names = Names::of(files);
     let is_near = |root: &&str| root.matches('/').count() <= ROOTS_MAX;
     let shapes = || FormatId::ALL.iter().filter_map(|format| format.directory());
     // A folder comes before those in it.
-    let mut found = names.folders.keys().copied().filter(is_near).filter_map(|root| {
+    let mut found: Vec<(String, &'static dyn DirectoryShape)> = Vec::new();
+    for root in names.folders.keys().copied().filter(is_near) {
         let view = View { names: &names, root };
-        Some((root, shapes().find(|shape| shape.is_recording(&view))?))
-    });
-    let (root, shape) = found.next()?;
-    let is_only = !found.any(|(other, _)| !other.starts_with(root));
-    is_only.then(|| (root.to_string(), shape))
+        let is_inside = found.iter().any(|(outer, _)| root.starts_with(outer));
+        let shape = shapes().find(|shape| !is_inside && shape.is_recording(&view));
+        found.extend(shape.map(|shape| (root.to_string(), shape)));
+    }
+    found
 }
 
 fn too_many(most: u64) -> io::Error {

@@ -1,9 +1,10 @@
 //! Findings about the ways that were undone.
 
+use crate::kit::num::to_u64;
 use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};
 use crate::kit::text::Untrusted;
-use crate::kit::words::{byte_count, plural};
+use crate::kit::words::{byte_count, list, plural};
 use crate::kit::wrapper::Wrapper;
 use crate::model::arrival::{Undone, rules};
 use crate::model::edit::{Fix, Safety};
@@ -12,6 +13,8 @@ use crate::model::{Excerpt, Finding, Rule, Severity};
 
 /// Bytes that a finding shows.
 const SHOWN: u64 = 16;
+/// Recordings of an archive that a finding names.
+const NAMES_SHOWN: usize = 8;
 
 /// Describes a step that gave `length` bytes; `fault` is the reason why it gave no more.
 pub(super) fn undone(way: Wrapper, file: &File<'_>, length: u64, fault: Option<String>) -> Undone {
@@ -41,6 +44,26 @@ pub(super) fn unpacked(
         plural(count(taken), "file")
     );
     describe(way, (file, 0), message, fault)
+}
+
+/// Describes an archive of several recordings; `None` if these are fewer.
+pub(super) fn several(way: Wrapper, file: &File<'_>, names: &[&str]) -> Option<Finding> {
+    let count = to_u64(names.len());
+    if count < 2 {
+        return None;
+    }
+    let names: Vec<String> =
+        names.iter().map(|name| Untrusted(name.as_bytes()).to_string()).collect();
+    let names = list(&names, NAMES_SHOWN, count);
+    let message = format!("the file is {} of {count} recordings: {names}", way.description());
+    let unpack = match way {
+        Wrapper::Zip => "unzip -d DIR FILE",
+        _ => "mkdir DIR && tar -xf FILE -C DIR",
+    };
+    let advice = format!("unpack it and check the folder: {unpack} && tracemend check DIR");
+    let span = Span::new(Layer::stored(0), 0, SHOWN.min(file.bytes.len()));
+    let finding = Finding::new(&rules::SEVERAL_RECORDINGS, span, "file", message);
+    Some(finding.fix(Fix::manual(advice)))
 }
 
 /// Describes a step; the finding shows the bytes of the file from `start` on.
@@ -105,12 +128,14 @@ const fn rule(way: Wrapper) -> &'static Rule {
         | Wrapper::Lz4
         | Wrapper::Zip
         | Wrapper::Tar
-        | Wrapper::SevenZip => &rules::PACKED,
+        | Wrapper::SevenZip
+        | Wrapper::Rar => &rules::PACKED,
         Wrapper::Base64
         | Wrapper::HexDump
         | Wrapper::QuotedPrintable
         | Wrapper::Uuencode
-        | Wrapper::Array => &rules::ENCODED_AS_TEXT,
+        | Wrapper::Array
+        | Wrapper::Escaped => &rules::ENCODED_AS_TEXT,
         Wrapper::Utf8
         | Wrapper::Windows1252
         | Wrapper::CodePage437
@@ -130,12 +155,13 @@ const fn summary(way: Wrapper) -> &'static str {
         Wrapper::Gzip | Wrapper::Zstd | Wrapper::Xz | Wrapper::Bzip2 | Wrapper::Lz4 => {
             "decompress the file"
         }
-        Wrapper::Zip | Wrapper::Tar | Wrapper::SevenZip => "unpack the recording",
+        Wrapper::Zip | Wrapper::Tar | Wrapper::SevenZip | Wrapper::Rar => "unpack the recording",
         Wrapper::Base64
         | Wrapper::HexDump
         | Wrapper::QuotedPrintable
         | Wrapper::Uuencode
-        | Wrapper::Array => "decode the text",
+        | Wrapper::Array
+        | Wrapper::Escaped => "decode the text",
         Wrapper::Utf8
         | Wrapper::Windows1252
         | Wrapper::CodePage437

@@ -16,6 +16,7 @@
 mod archive;
 mod converted;
 mod describe;
+mod escaped;
 mod hexdump;
 mod packed;
 mod reader;
@@ -33,6 +34,7 @@ use crate::kit::wrapper::Wrapper;
 use crate::mend::plan::{Digest, Plan};
 use crate::mend::reading::{check, explains};
 use crate::mend::view::check_plain;
+use crate::model::Finding;
 use crate::model::arrival::Undone;
 use crate::model::edit::Safety;
 use crate::model::limits::{TRANSPORTS, UNPACKED, UNPACKED_RATIO};
@@ -100,6 +102,8 @@ pub struct Arrived<K> {
     pub undone: Vec<Undone>,
     /// Whether the files come from an archive, as those of a folder.
     pub is_folder: bool,
+    /// Why a way is not undone. The files are then those that are stored.
+    pub obstacle: Option<Finding>,
 }
 
 impl<K: AsRef<[u8]>> Arrived<K> {
@@ -116,6 +120,28 @@ impl<K: AsRef<[u8]>> Arrived<K> {
             .with_donor(stored.donor().cloned())
             .with_unfollowed_links(stored.unfollowed_links().to_vec())
             .with_undone(self.undone.clone())
+            .with_obstacle(self.obstacle.clone())
+    }
+
+    /// Returns the recording after further ways were undone. The stored files of `further` are
+    /// those of this recording.
+    fn then(self, further: Self) -> Self {
+        let mut before: Vec<Option<Content<K>>> =
+            self.files.into_iter().map(|(_, content)| Some(content)).collect();
+        let mut content_of = |content| match content {
+            Content::Stored(index) => {
+                let place = usize::try_from(index).ok().and_then(|index| before.get_mut(index));
+                place.and_then(Option::take).unwrap_or(Content::Absent)
+            }
+            other => other,
+        };
+        let files = further.files.into_iter().map(|(name, content)| (name, content_of(content)));
+        Self {
+            files: files.collect(),
+            undone: [self.undone, further.undone].concat(),
+            is_folder: self.is_folder || further.is_folder,
+            obstacle: None,
+        }
     }
 }
 
@@ -149,7 +175,7 @@ pub fn arrive<S: Store>(
     let engine = Engine { options, store };
     let arrived = match stored.files() {
         [file] => engine.follow(file, options.limits.of(&TRANSPORTS), false)?,
-        _ => engine.follow_members(stored)?,
+        _ => engine.follow_members(stored, options.limits.of(&TRANSPORTS))?,
     };
     Ok(arrived.map(|arrived| engine.classify(arrived, stored)))
 }
@@ -173,7 +199,8 @@ pub fn undo<S: Store>(
     let engine = Engine { options: &options, store };
     let files = (0_u32..).zip(stored.files());
     let files = files.map(|(index, file)| (file.name.clone(), Content::Stored(index)));
-    let mut arrived = Arrived { files: files.collect(), undone: Vec::new(), is_folder: false };
+    let mut arrived =
+        Arrived { files: files.collect(), undone: Vec::new(), is_folder: false, obstacle: None };
     for step in plan.steps() {
         let way = step.wrapper();
         let way = way.map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
@@ -242,15 +269,19 @@ impl<S: Store> Engine<'_, S> {
         let mut doubtful = None;
         for way in ways {
             let Some(mut next) = self.step(way, file)? else { continue };
-            let further = match next.view(&set).files() {
-                [inner] => self.follow(inner, depth.saturating_sub(1), is_member)?,
-                _ => None,
-            };
-            let is_last = further.is_none();
-            if let Some(further) = further {
-                let undone = std::mem::replace(&mut next, further).undone;
-                next.undone.splice(0..0, undone);
+            if next.obstacle.is_some() {
+                return Ok(Some(next));
             }
+            let (now, depth) = (next.view(&set), depth.saturating_sub(1));
+            let mut further = match now.files() {
+                [inner] => self.follow(inner, depth, is_member)?,
+                _ => self.follow_members(&now, depth)?,
+            };
+            if let Some(further) = further.take_if(|further| further.obstacle.is_some()) {
+                return Ok(Some(further));
+            }
+            let is_last = further.is_none();
+            next = further.into_iter().fold(next, Arrived::then);
             let is_accepted = match way {
                 _ if is_member => true,
                 Wrapper::TextAfter => self.is_better_without(&set, &mut next),
@@ -273,17 +304,22 @@ impl<S: Store> Engine<'_, S> {
     }
 
     /// Follows the ways of the files of a recording that has several.
-    fn follow_members(&self, stored: &FileSet<'_>) -> io::Result<Option<Arrived<S::Kept>>> {
+    fn follow_members(
+        &self,
+        stored: &FileSet<'_>,
+        depth: u64,
+    ) -> io::Result<Option<Arrived<S::Kept>>> {
         let (mut files, mut undone) = (Vec::new(), Vec::new());
         for (index, file) in (0_u32..).zip(stored.files()) {
-            let next = self.follow(file, self.options.limits.of(&TRANSPORTS), true)?;
-            let content = next.filter(|next| !next.is_folder).map(|next| {
+            let next = self.follow(file, depth, true)?;
+            let is_file = |next: &Arrived<_>| !next.is_folder && next.obstacle.is_none();
+            let content = next.filter(is_file).map(|next| {
                 undone.extend(next.undone.into_iter().map(|one| one.of_file(index)));
                 next.files.into_iter().next().map_or(Content::Absent, |(_, content)| content)
             });
             files.push((file.name.clone(), content.unwrap_or(Content::Stored(index))));
         }
-        let arrived = Arrived { files, undone, is_folder: false };
+        let arrived = Arrived { files, undone, is_folder: false, obstacle: None };
         let is_explained =
             !arrived.undone.is_empty() && self.is_explained(stored, &arrived.view(stored));
         Ok(is_explained.then_some(arrived))
@@ -371,7 +407,7 @@ impl<S: Store> Engine<'_, S> {
         }
         let undone = describe::undone(way, file, length, fault);
         let files = vec![(file.name.clone(), Content::Kept(kept))];
-        Ok(Some(Arrived { files, undone: vec![undone], is_folder: false }))
+        Ok(Some(Arrived { files, undone: vec![undone], is_folder: false, obstacle: None }))
     }
 
     /// Returns the bytes that a file may expand to.

@@ -10,6 +10,8 @@ use super::reader::{Converter, malformed};
 
 /// Letters of a line of base64, at least: words of other texts are shorter.
 const LETTERS_LEAST: usize = 24;
+/// Letters of base64 in a string or an element, at least: names and paths are shorter.
+const INNER_LETTERS_LEAST: usize = 64;
 /// Letters that stand for three bytes.
 const GROUP: usize = 4;
 /// Groups that are decoded at a time.
@@ -29,7 +31,7 @@ const fn is_letter(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_')
 }
 
-const fn is_space(byte: u8) -> bool {
+pub(super) const fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\r' | b'\n')
 }
 
@@ -37,8 +39,8 @@ fn is_printable(text: &[u8]) -> bool {
     text.iter().all(|byte| matches!(byte, b' '..=b'~') || is_space(*byte))
 }
 
-/// Returns where base64 begins: at its first line, after those of a mail or of `uuencode -m`, or
-/// after the head of a `data:` address.
+/// Returns where base64 begins: at its first line, after those of a mail or of `uuencode -m`, after
+/// the head of a `data:` address, or in a string of JSON or an element of XML.
 pub(super) fn find_base64(first: &[u8]) -> Option<usize> {
     let text = first.split(|byte| *byte == b'\n').next()?;
     if text.starts_with(b"data:") {
@@ -59,9 +61,21 @@ pub(super) fn find_base64(first: &[u8]) -> Option<usize> {
         if !is_printable(line) {
             return None;
         }
+        if let Some(start) = find_inner_base64(line) {
+            return Some(at.saturating_add(start));
+        }
         at = at.saturating_add(line.len()).saturating_add(1);
     }
     None
+}
+
+/// Returns where base64 begins after a quote or a tag in a line.
+fn find_inner_base64(line: &[u8]) -> Option<usize> {
+    let mut starts = memchr::memchr3_iter(b'"', b'\'', b'>', line).map(|at| at.saturating_add(1));
+    starts.find(|start| {
+        let rest = line.get(*start..).unwrap_or_default();
+        rest.iter().take_while(|byte| is_letter(**byte)).count() >= INNER_LETTERS_LEAST
+    })
 }
 
 /// Decodes base64 of both alphabets, up to its padding or the first line of something else.

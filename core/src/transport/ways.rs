@@ -6,6 +6,7 @@ use std::io::Read;
 use super::converted::{
     CharacterSet, FromCrLf, FromUtf8, Swapped, ToCrLf, ToUtf8, Unstamped, find_stamp,
 };
+use super::escaped::{FromEscapes, find_string};
 use super::hexdump::{self, FromDump};
 use super::packed;
 use super::reader::{Converted, SourceReader, head_of};
@@ -68,6 +69,10 @@ fn find_changes(source: &Source<'_>) -> Vec<Wrapper> {
     if find_stamp(&source.read(0, WINDOW)).is_some() {
         ways.push(Wrapper::Stamped);
     }
+    // Characters that are not ASCII need no escape in JSON.
+    if find_string(&source.read(0, HEAD)).is_some() {
+        ways.push(Wrapper::Escaped);
+    }
     ways.extend(find_conversions(source));
     if find_end(source).is_some() {
         ways.push(Wrapper::TextAfter);
@@ -90,6 +95,7 @@ fn find_texts(first: &[u8]) -> Vec<Wrapper> {
         (Wrapper::HexDump, hexdump::find_style(first).is_some()),
         (Wrapper::Array, find_array(first).is_some()),
         (Wrapper::QuotedPrintable, is_quoted(first)),
+        (Wrapper::Escaped, find_string(first).is_some()),
         (Wrapper::Base64, find_base64(first).is_some()),
     ];
     found.into_iter().filter(|(_, fits)| *fits).map(|(way, _)| way).collect()
@@ -217,6 +223,10 @@ pub(super) fn open<'s>(way: Wrapper, source: &Source<'s>) -> Option<Box<dyn Read
         }
         Wrapper::Array => {
             Box::new(Converted::new(from(find_array(&first())?), FromArray::default()))
+        }
+        Wrapper::Escaped => {
+            let (start, quote) = find_string(&first())?;
+            Box::new(Converted::new(from(start), FromEscapes::new(quote)))
         }
         Wrapper::CrLf => Box::new(Converted::new(from(0), FromCrLf::default())),
         Wrapper::Swapped16 => Box::new(swapped(2)),

@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 
 use tracemend::catalogue;
 use tracemend::kit::source::Source;
-use tracemend::transport::{Arrived, Memory, arrive};
-use tracemend::{FileSet, Options, Outcome, Safety, Severity, Wrapper};
+use tracemend::transport::{Arrived, Memory, arrive, undo};
+use tracemend::{FileSet, Options, Outcome, Plan, Safety, Severity, Wrapper};
 use tracemend_tests::known_originals::{CASES, Files, Original, SEED, SUBJECTS, damaged, set};
 use tracemend_tests::sweep::Share;
 use tracemend_tests::transport::{
@@ -234,6 +234,90 @@ fn a_trace_in_an_archive_is_a_folder() {
         let files = recording.files().iter().filter(|file| !file.bytes.is_absent());
         let files: Files = files.map(|file| (file.name.clone(), file.bytes.to_vec())).collect();
         assert!(files == original.files, "{}", original.name);
+    }
+}
+
+/// An archive of files below a folder.
+fn archived(files: &Files, root: &str) -> Files {
+    let paths = files.iter().map(|(name, bytes)| (format!("{root}{name}"), bytes.as_slice()));
+    let paths: Vec<(String, &[u8])> = paths.collect();
+    let members: Vec<(&str, &[u8])> =
+        paths.iter().map(|(name, bytes)| (name.as_str(), *bytes)).collect();
+    vec![("trace.tar".to_string(), to_tar(&members))]
+}
+
+#[test]
+fn a_file_of_an_archive_arrives_as_one_of_a_folder_does() {
+    // A folder of perf is one by the first bytes of a file in it.
+    let subject = SUBJECTS.iter().find(|subject| subject.format.name() == "ovni").unwrap();
+    let originals = subject.originals.iter().filter(|original| original.files.len() > 1);
+    let pairs = originals.flat_map(|original| WAYS.iter().map(move |way| (original, way)));
+    let (mut faults, mut count) = (Vec::new(), 0);
+    for (original, (name, encode)) in Share::one_in(3).of(pairs) {
+        let Some(files) = changed(original, *encode) else { continue };
+        let Some(alone) = arrived(&files) else { continue };
+        let alone = bytes_of(&alone.view(&set(&files)));
+        let stored = archived(&files, "run/");
+        let Some(packed) = arrived(&stored) else {
+            faults.push(format!("{} {name}: not unpacked", original.name));
+            continue;
+        };
+        let stored = set(&stored);
+        let recording = packed.view(&stored);
+        let there: Files = recording
+            .files()
+            .iter()
+            .filter(|file| !file.bytes.is_absent())
+            .map(|file| (file.name.clone(), file.bytes.to_vec()))
+            .collect();
+        count += 1;
+        // The plan leads from the archive to the same bytes.
+        let repair = tracemend::repair(&recording, &Options::default());
+        let plan = Plan::new(&repair, &recording, &Options::default().limits).unwrap();
+        let again = undo(&stored, &plan, &Memory).unwrap();
+        let is_undone =
+            again.is_some_and(|again| bytes_of(&again.view(&stored)) == bytes_of(&recording));
+        if there != alone || packed.undone.len() < 2 || !is_undone {
+            faults.push(format!("{} {name}: {is_undone}", original.name));
+        }
+    }
+    assert!(faults.is_empty(), "{} of {count}, first {:?}", faults.len(), faults.first());
+    assert!(count > 4, "{count}");
+}
+
+#[test]
+fn several_recordings_in_an_archive_are_named() {
+    let trace = trace();
+    let (perf, revent) = (b"PERFILE2".repeat(40), b"REVENT\x03\0".repeat(40));
+    let two: [(&str, &[u8]); 3] =
+        [("logs/a.data", &perf), ("logs/b.revent", &revent), ("readme", b"two recordings")];
+    let folders: Files = ["one/", "two/"]
+        .iter()
+        .flat_map(|root| trace.files.iter().map(move |(name, bytes)| (root, name, bytes)))
+        .map(|(root, name, bytes)| (format!("{root}{name}"), bytes.clone()))
+        .collect();
+    let beside: Files = [&folders[..], &[("c.data".to_string(), perf.clone())]].concat();
+    let cases = [
+        (to_tar(&two), "of 2 recordings: logs/a.data and logs/b.revent"),
+        (to_zip(&two), "of 2 recordings: logs/a.data and logs/b.revent"),
+        (to_gzip(&to_tar(&two)), "of 2 recordings: logs/a.data and logs/b.revent"),
+        (archived(&folders, "").remove(0).1, "of 2 recordings: one/ and two/"),
+        (archived(&beside, "").remove(0).1, "of 3 recordings: one/, two/ and c.data"),
+    ];
+    for (archive, words) in cases {
+        let stored = vec![("logs".to_string(), archive)];
+        let arrived = arrived(&stored).unwrap();
+        assert!(arrived.undone.is_empty());
+        let stored = set(&stored);
+        let recording = arrived.view(&stored);
+        // The bytes are those that are stored, and nothing is written.
+        assert_eq!(bytes_of(&recording), bytes_of(&stored));
+        let report = tracemend::check(&recording, &Options::default());
+        let [finding] = report.findings() else { panic!("{:?}", report.counts()) };
+        assert_eq!(finding.rule.code, "TR0102");
+        assert!(finding.message.ends_with(words), "{}", finding.message);
+        let repair = tracemend::repair(&recording, &Options::default());
+        assert_eq!(repair.outcome, Outcome::CannotRepair);
     }
 }
 

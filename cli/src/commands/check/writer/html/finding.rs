@@ -108,7 +108,8 @@ fn fix(checked: &Checked<'_>, finding: &Finding, settings: &Settings) -> String 
             ("no automatic fix".to_string(), commands.collect())
         }
     };
-    let mut text = format!("<p>{label}: {}</p>\n", escape(&fix.summary));
+    let summary = next.name_file(&fix.summary, checked.files);
+    let mut text = format!("<p>{label}: {}</p>\n", escape(&summary));
     text += &edits(fix, checked.files);
     for command in commands {
         let _infallible = writeln!(text, "<pre>{}</pre>", escape(&command));
