@@ -61,6 +61,12 @@ pub struct Clock {
     /// The members that name what a record is about, of which the first counts that a record has,
     /// each with a noun before it, such as `CPU`.
     pub rows: &'static [(&'static str, &'static str)],
+    /// The members that name what happened, of which the first counts that a record has; else its
+    /// kind does.
+    pub names: &'static [&'static str],
+    /// The members for the process and the thread of a record, of which the first counts that a
+    /// record has.
+    pub threads: &'static [[&'static str; 2]],
     /// Members that count records that the recorder lost.
     pub lost: &'static [&'static str],
 }
@@ -84,6 +90,8 @@ impl Clock {
         unit: ClockUnit::Nanoseconds,
         zero_is_unknown: false,
         rows: &[],
+        names: &[],
+        threads: &[],
         lost: &[],
     };
 }

@@ -1,6 +1,7 @@
 //! `tracemend dump`: the records of a recording as text.
 
 mod table;
+mod timeline;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -24,6 +25,7 @@ use crate::kit::figures::{count, size};
 use crate::show::record::Lines;
 use crate::show::summary::nouns;
 use table::Tables;
+use timeline::Timeline;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -101,7 +103,7 @@ fn list_styles() -> String {
             text += &format!("\n  {format}: {style:14} {meaning}");
         }
     }
-    text
+    text + &format!("\n  all: {:14} {}", timeline::STYLE, timeline::MEANING)
 }
 
 impl Arguments {
@@ -132,6 +134,9 @@ impl Arguments {
         places.read("the source", &recording)?;
         let job = Job { name: &name, recording: &recording, files, options, format };
         let dumped = match self.format {
+            Form::Text if self.is_timeline() => {
+                self.write_timeline(&job, &request, places, streams)?
+            }
             Form::Csv => self.write_tables(&job, &request, places, streams)?,
             _ => self.write_lines(&job, &request, places, streams)?,
         };
@@ -182,6 +187,26 @@ impl Arguments {
         out.close().map(|()| dumped)
     }
 
+    fn is_timeline(&self) -> bool {
+        self.style.as_deref() == Some(timeline::STYLE)
+    }
+
+    /// Writes a list of events.
+    fn write_timeline(
+        &self,
+        job: &Job<'_>,
+        request: &Dump,
+        mut places: Places,
+        streams: &mut Streams<'_>,
+    ) -> Result<Dumped, Failure> {
+        let file = self.output(job, &mut places)?;
+        let mut out = Pieces::new(streams, file);
+        let mut timeline = Timeline::new(job.format.clock());
+        let dumped = job.each_line(request, |line| out.push(&timeline.add(line)?))?;
+        out.push(timeline.end())?;
+        out.close().map(|()| dumped)
+    }
+
     /// Writes one table, or one for each kind.
     fn write_tables(
         &self,
@@ -225,6 +250,7 @@ impl Arguments {
             return Err(Failure::usage("--numbers applies to --format jsonl"));
         }
         match (self.format, &self.style) {
+            (Form::Text, Some(_)) if self.is_timeline() => Ok(Dump::JsonLines),
             (Form::Text, style) => Ok(Dump::Text { style: style.clone() }),
             (Form::Jsonl | Form::Csv, None) => Ok(Dump::JsonLines),
             (Form::Jsonl | Form::Csv, Some(_)) => {

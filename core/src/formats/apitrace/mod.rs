@@ -68,6 +68,7 @@ static CLOCK: Clock = Clock {
     readings: &[&[("number", 1)]],
     unit: ClockUnit::Calls,
     rows: &[("thread", "thread")],
+    names: &["function"],
     ..Clock::NONE
 };
 

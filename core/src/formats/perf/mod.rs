@@ -55,6 +55,8 @@ static CLOCK: Clock = Clock {
     readings: &[&[("time", 1)], &[("sample_time", 1)]],
     zero_is_unknown: true,
     rows: &[("cpu", "CPU"), ("sample_cpu", "CPU"), ("sample_tid", "thread"), ("tid", "thread")],
+    names: &["event"],
+    threads: &[["pid", "tid"]],
     lost: &["lost"],
     ..Clock::NONE
 };

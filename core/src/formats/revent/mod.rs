@@ -66,6 +66,7 @@ use crate::sight::Auditor;
 static CLOCK: Clock = Clock {
     readings: &[&[("sec", 1_000_000_000), ("usec", 1_000)]],
     rows: &[("device_name", ""), ("device", "device")],
+    names: &["code_name", "type_name"],
     ..Clock::NONE
 };
 

@@ -122,7 +122,7 @@ fn the_recipes_of_the_page_run() {
     let path = format!("{}:{}", bin.path().display(), std::env::var("PATH").unwrap());
     let recipes: Vec<&str> =
         page.split("```sh\n").skip(1).map(|part| part.split("```").next().unwrap()).collect();
-    assert_eq!(recipes.len(), 8);
+    assert_eq!(recipes.len(), 9);
     for recipe in recipes.into_iter().filter(|recipe| is_there(recipe)) {
         let folder = folder(&[("night.data", &night)]);
         let mut shell = Command::new("bash");
@@ -135,5 +135,64 @@ fn the_recipes_of_the_page_run() {
         assert!(matches!(ran.status.code(), Some(0 | 1)), "{recipe}: {out}{err}");
         assert!(out.lines().count() >= 3, "{recipe}: {out}{err}");
         assert!(!err.contains("rror:"), "{recipe}: {err}");
+    }
+}
+
+/// Nanoseconds as a timeline shows them, in microseconds.
+fn microseconds(time: u64) -> String {
+    format!("{}.{:03}", time / 1_000, time % 1_000)
+}
+
+#[test]
+fn every_record_with_a_time_is_an_event_of_a_timeline() {
+    type TimeOf = fn(&Value) -> Option<String>;
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus");
+    let cases: [(&str, TimeOf, &str); 5] = [
+        (
+            "perf/clean/callgraph.data",
+            |record| {
+                let time = record["time"].as_u64().or_else(|| record["sample_time"].as_u64())?;
+                (time > 0).then(|| microseconds(time))
+            },
+            "cpu-clock",
+        ),
+        (
+            "apitrace/clean/glxdemo.trace",
+            |record| Some(record["number"].to_string()),
+            "glXCreateContext",
+        ),
+        ("ovni/clean/attach", |record| Some(microseconds(record["clock"].as_u64()?)), "OHx"),
+        ("qemu/clean/guestoff_7.2.log", |record| Some(record["icount"].to_string()), "INSTRUCTION"),
+        (
+            "revent/clean/Nexus10.run.revent",
+            |record| {
+                let seconds = record["sec"].as_u64()? * 1_000_000_000;
+                Some(microseconds(seconds + record["usec"].as_u64()? * 1_000))
+            },
+            "ABS_MT_TRACKING_ID",
+        ),
+    ];
+    for (name, time_of, word) in cases {
+        let path = corpus.join(name);
+        let ran = run!("dump", &path, "--style", "chrome-json");
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        let events: Vec<Value> = serde_json::from_str(&ran.out).unwrap();
+        let (names, events): (Vec<Value>, Vec<Value>) =
+            events.into_iter().partition(|event| event["ph"] == "M");
+        assert!(names.iter().all(|event| event["name"] == "thread_name"));
+        assert_eq!(names.is_empty(), name.starts_with("qemu"), "a guest has no threads");
+        let times: Vec<(Value, String)> = records(&path)
+            .into_iter()
+            .filter_map(|record| time_of(&record).map(|time| (record, time)))
+            .collect();
+        assert_eq!(events.len(), times.len(), "{name}");
+        let lines = ran.out.lines().filter(|line| line.starts_with(r#"{"ph":"i","s":"t""#));
+        for ((event, line), (record, time)) in events.iter().zip(lines).zip(&times) {
+            assert_eq!(event["args"], *record);
+            // As it is written: a reader of JSON loses digits.
+            assert!(line.contains(&format!(r#","ts":{time},"pid":"#)), "{line}");
+            assert!(event["pid"].is_i64() || event["pid"].is_u64(), "{line}");
+        }
+        assert!(events.iter().any(|event| event["name"] == word), "{name}");
     }
 }

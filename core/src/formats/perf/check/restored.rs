@@ -11,9 +11,13 @@ use crate::kit::cursor::Order;
 use crate::kit::num::to_u64;
 use crate::kit::span::{Layer, Span};
 use crate::kit::text::Untrusted;
-use crate::kit::words::{join_and, plural};
+use crate::kit::words::{byte_count, join_and, plural};
 use crate::model::edit::{Edit, Fix, Safety};
 use crate::model::{Finding, Report, Rule, Severity};
+
+/// The rules about places where one record does not follow another one.
+const BREAKS: [&Rule; 3] =
+    [&rules::RECORD_TOO_SMALL, &rules::RECORD_PAST_END, &rules::RECORD_TYPE_INVALID];
 
 /// Reports every correction, with the bytes that determine it. `is_strict`: the perf that recorded
 /// refuses the file at an entry of the feature table that older ones read.
@@ -31,6 +35,44 @@ pub(super) fn push(restoration: &Restoration, is_strict: bool, report: &mut Repo
     if let Some((first, more)) = restoration.disputes.split_first() {
         report.push(describe_dispute(restoration, first, to_u64(more.len())));
     }
+}
+
+/// Adds to the finding about `data.size` that bytes are missing in the records, or too many, and
+/// where: all offsets of features are wrong by as many bytes.
+pub(super) fn name_gap(restoration: &Restoration, report: &mut Report) {
+    let words = |part: Part| {
+        let corrections = restoration.corrections.iter().filter(move |one| one.part == part);
+        corrections.flat_map(|one| &one.words)
+    };
+    let Some(size) = words(Part::DataSize).next() else { return };
+    let shift = size.found.wrapping_sub(size.value);
+    let mut entries = words(Part::Table).peekable();
+    let are_moved = entries.peek().is_some()
+        && entries.all(|word| word.found.wrapping_sub(word.value) == shift);
+    if !are_moved {
+        return;
+    }
+    let count = size.found.abs_diff(size.value);
+    let (what, how) = match size.found > size.value {
+        true => ("missing", "large"),
+        false => ("too many", "small"),
+    };
+    let is_break = |finding: &&Finding| BREAKS.contains(&finding.rule);
+    let mut breaks = report.findings().iter().filter(is_break).map(|finding| finding.span.start);
+    let place = match (breaks.next(), breaks.next()) {
+        (None, _) => "at a place that does not show: one record may be of two".to_string(),
+        (Some(at), None) => format!("at {at:#x}, where the records break"),
+        (Some(at), Some(_)) => format!("from {at:#x} on, where the records break first"),
+    };
+    let note = format!(
+        "{} {what} {place}: data.size and each offset of a feature are {count} too {how}",
+        byte_count(count)
+    );
+    report.each_held(|finding| {
+        if finding.rule == &rules::DATA_SIZE_WRONG {
+            finding.notes.push(note.clone());
+        }
+    });
 }
 
 /// Describes a header of zeros for which no donor has the bytes.
@@ -229,7 +271,7 @@ fn message(restoration: &Restoration, correction: &Correction) -> String {
         Part::DataSize => format!(
             "data.size is {}, but the feature table begins {} after data.offset",
             first.found,
-            crate::kit::words::byte_count(first.value)
+            byte_count(first.value)
         ),
         _ => {
             let rest = to_u64(words.len()).saturating_sub(1);
