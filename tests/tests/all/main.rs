@@ -90,6 +90,7 @@ mod perf {
     mod folded;
     mod for_perf;
     mod forge;
+    mod gaps;
     mod inside;
     mod joined;
     mod judge;
