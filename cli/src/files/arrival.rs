@@ -201,6 +201,7 @@ fn take_over(recording: Recording, arrived: Arrived<Mapped>) -> Recording {
         taken.extend(file);
     }
     let directory = directory || is_folder;
+    let obstacle = obstacle.map(Box::new);
     Recording { path, directory, files: taken, unfollowed_links, undone, obstacle }
 }
 

@@ -175,7 +175,7 @@ pub(crate) struct Recording {
     /// How it was wrapped or converted, if that was undone.
     pub(crate) undone: Vec<Undone>,
     /// Why a way in which it was packed is not undone.
-    pub(crate) obstacle: Option<Finding>,
+    pub(crate) obstacle: Option<Box<Finding>>,
 }
 
 impl Recording {
@@ -199,7 +199,7 @@ impl Recording {
         FileSet::new(files.map(InputFile::file).collect())
             .with_unfollowed_links(self.unfollowed_links.clone())
             .with_undone(self.undone.clone())
-            .with_obstacle(self.obstacle.clone())
+            .with_obstacle(self.obstacle.as_deref().cloned())
     }
 
     /// Returns what counts the bytes that are read of each file.

@@ -86,8 +86,7 @@ impl NextCommand {
         words.join(" ")
     }
 
-    /// Returns an advice about the only file of the recording, with its path in place of the word
-    /// `FILE`.
+    /// Returns an advice about the only file of the recording, with its path for the word `FILE`.
     pub(crate) fn name_file(&self, advice: &str, files: &FileSet<'_>) -> String {
         let is_single = files.files().len() == 1;
         let words = advice.split(' ').map(|word| match word {

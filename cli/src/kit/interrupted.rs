@@ -58,7 +58,7 @@ fn put(line: &mut [u8; LINE_MAX], is_drawn: bool, done: u64, written: u64) -> &[
     line.get(..len).unwrap_or_default()
 }
 
-/// What is said of several files.
+/// The sentence about several files.
 const OF_SEVERAL: &[u8] = b" were written, and are complete";
 
 /// A line that grows in its place.

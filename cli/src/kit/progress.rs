@@ -44,7 +44,7 @@ pub(crate) struct Progress {
     thread: Option<JoinHandle<()>>,
 }
 
-/// What is done, as far as it is known.
+/// The work that is done, as far as it is known.
 #[derive(Debug, Default)]
 struct Work {
     /// `checking`, or `checking night.data`.

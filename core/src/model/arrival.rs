@@ -188,20 +188,6 @@ pub mod rules {
                 \x20 tracemend repair FILE -o recording"),
             source: "the last lines of the file, and the check of the recording before them",
         };
-        SEVERAL_RECORDINGS = Rule {
-            code: "TR0102",
-            name: "several-recordings-packed",
-            severity: Severity::Error,
-            summary: "an archive holds several recordings",
-            problem: "The file is an archive (zip or tar, perhaps compressed) with more than one \
-                recording in it, and a command reads one.",
-            impact: "None of them is checked.",
-            remedy: Remedy::Next("Unpack the archive into a folder and check that: each recording \
-                below it gets its verdict, and `repair --out-dir` mends all of them.\n\
-                Run:\n\
-                \x20 mkdir DIR && tar -xf FILE -C DIR && tracemend check DIR"),
-            source: "the names and the first bytes of the files in the archive",
-        };
         BYTES_LOST = Rule {
             code: "TR0101",
             name: "bytes-lost-on-the-way",
@@ -215,6 +201,20 @@ pub mod rules {
                 source once more, as binary data: `adb pull` instead of `adb shell cat`, FTP in \
                 binary mode, no editor and no clipboard."),
             source: "the first 64 KiB of the file, and the check of the recording",
+        };
+        SEVERAL_RECORDINGS = Rule {
+            code: "TR0102",
+            name: "several-recordings-packed",
+            severity: Severity::Error,
+            summary: "an archive holds several recordings",
+            problem: "The file is an archive (zip or tar, perhaps compressed) with more than one \
+                recording in it, and a command reads one.",
+            impact: "None of them is checked.",
+            remedy: Remedy::Next("Unpack the archive into a folder and check that: each recording \
+                below it gets its verdict, and `repair --out-dir` repairs all of them.\n\
+                Run:\n\
+                \x20 mkdir DIR && tar -xf FILE -C DIR && tracemend check DIR"),
+            source: "the names and the first bytes of the files in the archive",
         };
     }
 }

@@ -168,14 +168,9 @@ impl<S: Store> Engine<'_, S> {
         };
         let Some(at) = at else {
             let alone = recordings.iter().filter_map(|at| files.get(*at));
-            let alone = alone
-                .map(|file| file.name.as_str())
-                .filter(|name| !folders.iter().any(|(root, _)| name.starts_with(root)));
-            let roots = folders.iter().map(|(root, _)| root.as_str());
-            let names: Vec<&str> = roots.chain(alone).collect();
-            let obstacle = Some(describe::several(way, archive, &names)?);
-            let files = vec![(archive.name.clone(), Content::Stored(0))];
-            return Some(Arrived { files, undone: Vec::new(), is_folder: false, obstacle });
+            let alone = alone.map(|file| file.name.as_str());
+            let roots: Vec<&str> = folders.iter().map(|(root, _)| root.as_str()).collect();
+            return refuse(way, archive, &roots, alone);
         };
         let kept = files.swap_remove(at).kept;
         let undone = vec![describe::unpacked(way, archive, (all, 1), fault)];
@@ -203,6 +198,21 @@ impl<S: Store> Engine<'_, S> {
         let (at, _) = likely.next().filter(|_| likely.next().is_none())?;
         Some(at)
     }
+}
+
+/// Returns the archive as it is stored, if it has several recordings: folders, and files in none
+/// of them.
+fn refuse<'n, K>(
+    way: Wrapper,
+    archive: &File<'_>,
+    folders: &[&'n str],
+    alone: impl Iterator<Item = &'n str>,
+) -> Option<Arrived<K>> {
+    let alone = alone.filter(|name| !folders.iter().any(|root| name.starts_with(root)));
+    let names: Vec<&str> = folders.iter().copied().chain(alone).collect();
+    let obstacle = Some(describe::several(way, archive, &names)?);
+    let files = vec![(archive.name.clone(), Content::Stored(0))];
+    Some(Arrived { files, undone: Vec::new(), is_folder: false, obstacle })
 }
 
 /// Returns the folders of an archive that are recordings, with their shapes.

@@ -55,7 +55,8 @@ pub(super) fn several(way: Wrapper, file: &File<'_>, names: &[&str]) -> Option<F
     let names: Vec<String> =
         names.iter().map(|name| Untrusted(name.as_bytes()).to_string()).collect();
     let names = list(&names, NAMES_SHOWN, count);
-    let message = format!("the file is {} of {count} recordings: {names}", way.description());
+    let recordings = plural(count, "recording");
+    let message = format!("the file is {} of {recordings}: {names}", way.description());
     let unpack = match way {
         Wrapper::Zip => "unzip -d DIR FILE",
         _ => "mkdir DIR && tar -xf FILE -C DIR",

@@ -63,7 +63,7 @@ pub(super) struct FromEscapes {
     is_between: bool,
 }
 
-/// What an escape stands for.
+/// The meaning of an escape.
 enum Escape {
     Open,
     Byte(u8),

@@ -2,7 +2,7 @@
 
 use super::Specimen;
 use crate::forge::perf::{Attr, Order, Recording, sample_type};
-use crate::transport::{RECORDER, to_base64, to_crlf, to_gzip, to_stamped, to_utf8};
+use crate::transport::{RECORDER, to_base64, to_crlf, to_gzip, to_stamped, to_tar, to_utf8};
 
 /// Rules that bytes alone cannot break.
 pub const IMPOSSIBLE: &[(&str, &str)] = &[];
@@ -34,6 +34,13 @@ fn of_way(code: &'static str, encode: impl Fn(&[u8]) -> Vec<u8>) -> Specimen {
     specimen
 }
 
+/// An archive of two recordings.
+fn several() -> Specimen {
+    let sound = sound();
+    let archive = to_tar(&[("one.data", &sound), ("two.data", &sound)]);
+    Specimen::of("TR0102", vec![("TR0102.tar".to_string(), Some(archive))]).arrived()
+}
+
 /// A recording in each kind of wrapper and conversion.
 pub fn specimens() -> Vec<Specimen> {
     vec![
@@ -48,6 +55,7 @@ pub fn specimens() -> Vec<Specimen> {
         of_way("TR0006", to_stamped),
         of_way("TR0007", |bytes| [b"* daemon started successfully\n", bytes].concat()),
         of_way("TR0008", |bytes| [bytes, RECORDER].concat()),
+        several(),
         Specimen::new("TR0101", String::from_utf8_lossy(&sound()).into_owned().into_bytes()),
     ]
 }

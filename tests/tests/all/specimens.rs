@@ -345,10 +345,12 @@ fn the_examples_of_the_pages_are_what_the_command_line_prints() {
     assert!(found == text, "{EXAMPLES}: {}", difference(text.as_bytes(), found.as_bytes()));
 }
 
-/// The finding of a specimen as `tracemend check` prints it, 100 columns wide and without colour.
+/// The finding of a specimen as `tracemend check` prints it, without colour. The page breaks its
+/// lines again, so here they are as long as they may be.
 fn printed_example(specimen: &Specimen, path: &str) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tracemend-under-test"));
     command.current_dir(root()).env("NO_COLOR", "1").env("LC_ALL", "C.UTF-8");
+    command.env("COLUMNS", "200");
     command.args([if specimen.is_audited() { "audit" } else { "check" }, path]);
     for code in specimen.also.iter().filter(|_| !specimen.is_audited()) {
         command.args(["--allow", code]);

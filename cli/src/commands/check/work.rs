@@ -64,7 +64,7 @@ impl Walks {
     }
 }
 
-/// What became of a step.
+/// The outcome of a step.
 pub(super) enum Seen {
     /// A file that the run writes itself.
     Nothing,

@@ -9,7 +9,7 @@ use crate::kit::exit::{Exit, Failure};
 
 /// The style of all formats that this is.
 pub(super) const STYLE: &str = "chrome-json";
-/// What the style is, as in the lists of styles.
+/// The style in a list of styles.
 pub(super) const MEANING: &str =
     "one event per record with a time, for Perfetto and other viewers of timelines";
 /// Threads and devices whose names are written, each held in memory: later ones have a number only.
@@ -47,20 +47,18 @@ impl Timeline {
         if let Some(lane) = named {
             let args = json!({ "name": lane });
             text += self.separate();
-            text += &format!(
-                r#"{{"ph":"M","name":"thread_name","pid":{pid},"tid":{tid},"args":{args}}}"#
-            );
+            let place = format!(r#""pid":{pid},"tid":{tid}"#);
+            text += &format!(r#"{{"ph":"M","name":"thread_name",{place},"args":{args}}}"#);
         }
         let time = self.microseconds(time);
         text += self.separate();
         // The record is an object already, with every digit.
-        text += &format!(
-            r#"{{"ph":"i","s":"t","name":{name},"ts":{time},"pid":{pid},"tid":{tid},"args":{line}}}"#
-        );
+        let event = format!(r#"{{"ph":"i","s":"t","name":{name},"ts":{time}"#);
+        text += &format!(r#"{event},"pid":{pid},"tid":{tid},"args":{line}}}"#);
         Ok(text)
     }
 
-    /// Returns what ends the list.
+    /// Returns the end of the list.
     pub(super) fn end(&mut self) -> &'static str {
         if self.is_empty { "[]\n" } else { "\n]\n" }
     }

@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use tracemend::{FileSet, Options, check};
-use tracemend_tests::sweep::Share;
 
 const RECORDINGS: [&str; 4] = ["plain.data", "group.data", "callgraph.data", "wide.data"];
 
@@ -11,7 +10,7 @@ fn u64_at(bytes: &[u8], at: usize) -> usize {
     u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap()) as usize
 }
 
-/// What a check says of bytes that are missing or too many: their number, and where.
+/// The number of bytes that are missing or too many, and their place, in the words of a check.
 fn gap(bytes: &[u8]) -> Option<(String, Option<usize>)> {
     let report = check(&FileSet::single("perf.data", bytes), &Options::default());
     let sizes = report.findings().iter().filter(|finding| finding.rule.code == "PD0006");
@@ -31,7 +30,7 @@ fn the_bytes_missing_in_records_are_counted_and_placed() {
         let (start, size) = (u64_at(&whole, 40), u64_at(&whole, 48));
         // The last record may be the one that is cut.
         let places = (start + 64..start + size - 700).step_by(56);
-        for (number, at) in Share::one_in(4).of(places.enumerate()) {
+        for (number, at) in places.enumerate() {
             let count = [8, 24, 100, 512][number % 4];
             let lost = [&whole[..at], &whole[at + count..]].concat();
             let other = vec![0xa5; count];
@@ -46,6 +45,6 @@ fn the_bytes_missing_in_records_are_counted_and_placed() {
             }
         }
     }
-    assert!(all > 20 && named * 10 >= all * 8, "{named} of {all} are named");
+    assert!(all > 200 && named * 10 >= all * 8, "{named} of {all} are named");
     assert!(placed * 10 >= named * 8, "{placed} of {named} are placed");
 }
