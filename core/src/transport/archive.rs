@@ -208,7 +208,13 @@ fn refuse<'n, K>(
     folders: &[&'n str],
     alone: impl Iterator<Item = &'n str>,
 ) -> Option<Arrived<K>> {
-    let alone = alone.filter(|name| !folders.iter().any(|root| name.starts_with(root)));
+    // The folders are in order, and none lies in another one.
+    let is_inside = |name: &&str| {
+        let after = folders.partition_point(|root| root <= name);
+        let root = after.checked_sub(1).and_then(|index| folders.get(index));
+        root.is_some_and(|root| name.starts_with(root))
+    };
+    let alone = alone.filter(|name| !is_inside(name));
     let names: Vec<&str> = folders.iter().copied().chain(alone).collect();
     let obstacle = Some(describe::several(way, archive, &names)?);
     let files = vec![(archive.name.clone(), Content::Stored(0))];
@@ -224,7 +230,8 @@ fn find_folders<K: AsRef<[u8]>>(files: &[Packed<K>]) -> Vec<(String, &'static dy
     let mut found: Vec<(String, &'static dyn DirectoryShape)> = Vec::new();
     for root in names.folders.keys().copied().filter(is_near) {
         let view = View { names: &names, root };
-        let is_inside = found.iter().any(|(outer, _)| root.starts_with(outer));
+        // Folders inside another one follow it.
+        let is_inside = found.last().is_some_and(|(outer, _)| root.starts_with(outer));
         let shape = shapes().find(|shape| !is_inside && shape.is_recording(&view));
         found.extend(shape.map(|shape| (root.to_string(), shape)));
     }

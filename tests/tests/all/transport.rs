@@ -365,6 +365,14 @@ fn hostile_wrappers_cost_no_more_than_their_bytes() {
     let names: Vec<String> = (0..20_000).map(|number| format!("d{number}/x/y/f")).collect();
     let files: Vec<(&str, &[u8])> = names.iter().map(|name| (name.as_str(), &b""[..])).collect();
     assert!(arrived(&vec![("many.tar".into(), to_tar(&files))]).is_none());
+    // Each folder is a trace, and each file beside them a recording.
+    let member = trace().files.iter().find(|(name, _)| name.ends_with(".obs")).unwrap();
+    let names: Vec<String> = (0..15_000).map(|number| format!("d{number}/{}", member.0)).collect();
+    let beside: Vec<String> = (0..15_000).map(|number| format!("e{number}")).collect();
+    let files = names.iter().chain(&beside).map(|name| (name.as_str(), &b"PERFILE2"[..]));
+    let many = arrived(&vec![("many.tar".into(), to_tar(&files.collect::<Vec<_>>()))]).unwrap();
+    let message = many.obstacle.unwrap().message;
+    assert!(message.contains("30000 recordings: d0/, d1/"), "{message}");
     // A line of 11 bytes stands for 60 MB, again and again.
     let mut dump = b"00000000  50 45 52 46 49 4c 45 32  00 00 00 00 00 00 00 00\n".to_vec();
     for number in 1..60_u64 {
