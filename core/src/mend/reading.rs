@@ -59,7 +59,13 @@ pub(crate) type Check<'c> = &'c dyn Fn(&FileSet<'_>) -> Report;
 
 /// Returns whether a rule is about a reading of a whole file.
 pub(crate) fn is_reading(rule: &Rule) -> bool {
-    [&common::DOUBLED_BLOCK, &common::INSERTED_BYTES, &common::MISSING_BYTES].contains(&rule)
+    let rules = [
+        &common::DOUBLED_BLOCK,
+        &common::INSERTED_BYTES,
+        &common::MISSING_BYTES,
+        &common::EXCHANGED_BLOCKS,
+    ];
+    rules.contains(&rule)
 }
 
 /// Returns the reading among findings, if there is one: of a tie, none is.
@@ -371,6 +377,7 @@ const fn cost_of(cause: Cause) -> u64 {
         Cause::Doubled => 1,
         Cause::Inserted => 2,
         Cause::Missing => 3,
+        Cause::Exchanged => 2,
     }
 }
 
@@ -459,7 +466,10 @@ fn describe_tie(stored: Report, decision: &Decision<Option<Read>, ()>) -> Report
 
 fn build_finding(reading: &Reading) -> Finding {
     let (dropped, added) = reading.sizes();
-    let range = reading.range();
+    let range = match (reading.cause, reading.changes.first()) {
+        (Cause::Exchanged, Some(first)) => first.range.clone(),
+        _ => reading.range(),
+    };
     let span = Span::new(Layer::stored(reading.file), range.start, range.end);
     let (rule, message) = match reading.cause {
         Cause::Doubled => {
@@ -475,6 +485,12 @@ fn build_finding(reading: &Reading) -> Finding {
             let (size, are) = (byte_count(added), agree(added, "is", "are"));
             (&common::MISSING_BYTES, format!("{size} {are} missing at {:#x}", span.start))
         }
+        Cause::Exchanged => {
+            let size = byte_count(span.len());
+            let second = reading.changes.last().map_or(0, |last| last.range.start);
+            let places = format!("{:#x} and {second:#x}", span.start);
+            (&common::EXCHANGED_BLOCKS, format!("blocks of {size} are exchanged: {places}"))
+        }
     };
     Finding::new(rule, span, "file", message)
 }
@@ -485,6 +501,7 @@ fn build_fix(reading: &Reading, is_proven: bool) -> Fix {
     let (safety, summary) = match reading.cause {
         Cause::Doubled => (Safety::Exact, format!("drop the copy of {}", byte_count(dropped))),
         Cause::Inserted => (Safety::Exact, format!("drop {}", byte_count(dropped))),
+        Cause::Exchanged => (Safety::Exact, "exchange the two blocks again".to_string()),
         Cause::Missing if reading.is_determined => {
             (Safety::Exact, format!("insert {} as their copies have them", byte_count(added)))
         }

@@ -300,6 +300,23 @@ pub mod common {
                 \x20 tracemend repair FILE -o repaired"),
             source: "the bytes of the file, and the check of its format with the gap",
         };
+        EXCHANGED_BLOCKS = Rule {
+            code: "CM0104",
+            name: "exchanged-blocks",
+            severity: Severity::Error,
+            summary: "two blocks of the file are in each other's places",
+            problem: "Two blocks of equal length, at multiples of it, are exchanged: in the other \
+                order the records of the recording follow one another to their stated end. A \
+                transfer in parts that were put together in a wrong order, or a file system after \
+                a crash, leaves this. The faults that it causes are not reported.",
+            impact: "Readers stop at the first of the two blocks, skip records or show wrong ones.",
+            remedy: Remedy::Fix("Exchanges the two blocks again.\n\
+                Class: exact if no fault is left and no other pair of blocks fits; else lossy.\n\
+                Cost: none.\n\
+                Run:\n\
+                \x20 tracemend repair FILE -o repaired"),
+            source: "the bytes of the file, and the check of its format with the blocks exchanged",
+        };
         LIMIT_REACHED = Rule {
             code: "CM9001",
             name: "limit-reached",

@@ -20,6 +20,11 @@ const FEATURES: [u32; 4] = [3, 5, 6, feature_bit::EVENT_DESC];
 
 /// A sound recording of two events.
 fn sound() -> Vec<u8> {
+    sound_of(3)
+}
+
+/// The same of so many samples.
+fn sound_of(samples: usize) -> Vec<u8> {
     let kind = sample_type::IP | sample_type::TID | sample_type::TIME | sample_type::ID;
     let attrs = vec![
         Attr::cpu_clock(kind).with_ids(&[11, 12]),
@@ -28,14 +33,20 @@ fn sound() -> Vec<u8> {
     let mut recording = Recording::new(Order::Little, attrs);
     let (mut first, mut second) = (recording.maker(0), recording.maker(1));
     second.time += 500;
-    recording.extend([first.comm("forge"), first.sample(), second.sample(), first.sample()]);
+    recording.push(first.comm("forge"));
+    for number in 0..samples {
+        recording.push(if number % 2 == 0 { first.sample() } else { second.sample() });
+    }
     recording.features(FEATURES);
     recording.build().bytes
 }
 
 /// A specimen of a reading of a whole file, which gives the sound recording back.
 fn of_sound(code: &'static str, change: impl Fn(&[u8]) -> Vec<u8>) -> Specimen {
-    let sound = sound();
+    of(code, sound(), change)
+}
+
+fn of(code: &'static str, sound: Vec<u8>, change: impl Fn(&[u8]) -> Vec<u8>) -> Specimen {
     let name = format!("{code}.data");
     let mut specimen = Specimen::of(code, vec![(name.clone(), Some(change(&sound)))]);
     specimen.repaired = Some(vec![(name, Some(sound))]);
@@ -50,5 +61,10 @@ pub fn specimens() -> Vec<Specimen> {
         of_sound("CM0101", |sound| [&sound[..340], &sound[200..]].concat()),
         of_sound("CM0102", |sound| [&sound[..109], &[7; 12], &sound[109..]].concat()),
         of_sound("CM0103", |sound| [&sound[..24], &sound[44..]].concat()),
+        of("CM0104", sound_of(40), |sound| {
+            let blocks: Vec<&[u8]> = sound.chunks(512).collect();
+            let order = [0, 3, 2, 1].into_iter().chain(4..blocks.len());
+            order.flat_map(|block| blocks[block]).copied().collect()
+        }),
     ]
 }

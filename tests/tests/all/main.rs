@@ -86,6 +86,7 @@ mod perf {
     mod displaced;
     mod donor;
     mod dump;
+    mod exchanged;
     mod flips;
     mod folded;
     mod for_perf;

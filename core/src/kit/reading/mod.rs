@@ -10,6 +10,10 @@
 //!  stored    | A | block | block | B |      | A | added | B |      | A | B |
 //!  reading   | A | block |         B |      | A |         B |      | A | zeros | B |
 //!             doubled                        inserted                missing
+//!
+//!  stored    | A | two | B | one | C |
+//!  reading   | A | one | B | two | C |
+//!             exchanged
 //! ```
 //!
 //! Candidates come from witnesses: equal bytes ([`repeats`]), and what a format knows of its
@@ -36,6 +40,8 @@ pub enum Cause {
     Inserted,
     /// Bytes are missing; their content is unknown.
     Missing,
+    /// Two blocks are in each other's places.
+    Exchanged,
 }
 
 /// Stored bytes and the bytes that the recorder wrote instead of them.
@@ -95,6 +101,12 @@ impl Reading {
     pub fn lost(file: u32, change: Change, is_determined: bool) -> Self {
         let (cause, witnesses) = (Cause::Missing, Vec::new());
         Self { file, cause, changes: vec![change], is_determined, witnesses }
+    }
+
+    /// Creates the reading of two blocks that are in each other's places.
+    pub fn exchanged(file: u32, blocks: [Change; 2]) -> Self {
+        let (cause, witnesses) = (Cause::Exchanged, Vec::new());
+        Self { file, cause, changes: blocks.into(), is_determined: true, witnesses }
     }
 
     /// Adds bytes that show the cause.

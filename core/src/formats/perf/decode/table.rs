@@ -9,6 +9,9 @@ use crate::kit::num::to_u64;
 use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};
 
+/// Entries for features that perf reserved and then did not write, at most: it knows fewer.
+const RESERVED_MAX: u64 = 64;
+
 /// Length of a complete table in bytes.
 fn length(body: &Body) -> u64 {
     body.flags.count().saturating_mul(SECTION_SIZE)
@@ -63,18 +66,27 @@ impl Table {
         self.tiled_end() == Some(file_len)
     }
 
+    /// Whether the first section follows the table and the entries that the recorder may have
+    /// reserved after it. Of a table that was moved, it does not.
+    pub fn is_followed(&self) -> bool {
+        let used = self.entries.iter().filter(|(_, section)| section.size > 0);
+        let first = used.map(|(_, section)| section.offset).min();
+        first.and_then(|first| first.checked_sub(self.span.end)).is_some_and(|hole| {
+            hole.is_multiple_of(SECTION_SIZE) && hole <= RESERVED_MAX.saturating_mul(SECTION_SIZE)
+        })
+    }
+
     /// Returns the end of the last section if the sections adjoin in the order of their places, and
     /// begin after the table and the entries that the recorder may have reserved after it.
     pub fn tiled_end(&self) -> Option<u64> {
         let mut used: Vec<Section> = self.entries.iter().map(|(_, section)| *section).collect();
         used.retain(|section| section.size > 0);
         used.sort_unstable_by_key(|section| section.offset);
-        let hole = used.first()?.offset.checked_sub(self.span.end)?;
         let adjoin = |pair: &[Section]| match pair {
             [one, next] => one.end() == Some(next.offset),
             _ => true,
         };
-        let is_tiled = hole.is_multiple_of(SECTION_SIZE) && used.windows(2).all(adjoin);
+        let is_tiled = self.is_followed() && used.windows(2).all(adjoin);
         used.last().and_then(|last| last.end()).filter(|_| is_tiled)
     }
 

@@ -62,7 +62,8 @@ fn search_table(recording: &Recording<'_>, declared: u64) -> End {
     let area = (recording.body.data.offset, recording.length());
     for item in recording.file.records(area, 0) {
         let Item::Record(record) = item else { break };
-        if recording.has_table_at(record.end()) {
+        let is_table = recording.has_table_at(record.end());
+        if is_table && recording.table(record.end()).is_followed() {
             return End::Elsewhere(record.end());
         }
     }

@@ -24,6 +24,7 @@
 //!  described odd_values hints   the copies in EVENT_DESC, and values that no recorder writes
 //!  abi                     attrs that are larger than asked for, and their copies
 //!  displaced               bytes that were inserted before the records, or are missing there
+//!  exchanged               two blocks that changed places
 //!  salvage                 the parts that can be trusted, if the outline cannot be restored
 //! ```
 
@@ -35,6 +36,7 @@ mod described;
 mod displaced;
 mod disputes;
 mod events;
+mod exchanged;
 mod flags;
 mod harmless_entries;
 mod head;

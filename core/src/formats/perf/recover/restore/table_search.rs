@@ -5,7 +5,7 @@ use super::table;
 use super::table_reading::{Hints, TableReading};
 use crate::formats::perf::decode::header::Body;
 use crate::formats::perf::decode::recording::Recording;
-use crate::formats::perf::layout::HEADER_SIZE;
+use crate::formats::perf::layout::{FEATURE_BITS, HEADER_SIZE, SECTION_SIZE};
 use crate::kit::walk::Item;
 use crate::model::limits::{Limits, RESYNC, WINDOW};
 
@@ -72,7 +72,22 @@ pub(super) fn find_table(recording: &Recording<'_>, limits: &Limits) -> Option<T
         flags: body.flags,
         declared: body.data.end(),
     };
-    table::find(peek, &hints).filter(|reading| !overlaps_attrs(body, reading))
+    let found = table::find(peek, &hints).filter(|reading| !overlaps_attrs(body, reading));
+    found.filter(|reading| !is_elsewhere(peek, body, reading))
+}
+
+/// Whether a table states that it follows the records where the header has their end, in a file of
+/// this length, but lies in another place: it was moved there, and says nothing about the records.
+fn is_elsewhere(peek: Peek<'_>, body: &Body, reading: &TableReading) -> bool {
+    let Some(declared) = body.data.end().filter(|end| *end != reading.at) else { return false };
+    let last = reading.sections.len().checked_sub(1).map(|last| reading.entry_at(last));
+    let ends_with_file =
+        || last.and_then(|at| peek.section(at)).and_then(|last| last.end()) == Some(peek.len());
+    let entries = peek.u64(reading.at).and_then(|first| first.checked_sub(declared));
+    let most = u64::from(FEATURE_BITS).saturating_mul(SECTION_SIZE);
+    let follows =
+        entries.is_some_and(|len| (1..=most).contains(&len) && len.is_multiple_of(SECTION_SIZE));
+    follows && ends_with_file()
 }
 
 /// Whether entries of a table lie among the attrs: the place and size of ids look like an entry.

@@ -14,11 +14,13 @@
 mod features;
 
 use super::described::{self, Described};
+use super::exchanged;
 use super::peek::Peek;
 use super::shape;
 use crate::formats::perf::decode::header::{self, Section};
 use crate::formats::perf::layout::{
-    FEATURE_BITS, HEADER_SIZE, MAGIC_BIG, MAGIC_LITTLE, SECTION_SIZE, feature, field, is_published,
+    FEATURE_BITS, HEADER_SIZE, MAGIC_BIG, MAGIC_LITTLE, RECORD_HEADER, SECTION_SIZE, feature,
+    field, is_published,
 };
 use crate::kit::cursor::Order;
 use crate::kit::num::{to_u64, to_usize};
@@ -26,7 +28,7 @@ use crate::kit::reading::repeats::BLOCK_MIN;
 use crate::kit::reading::{Change, Hints, Reading};
 use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};
-use crate::model::limits::{Limits, WINDOW};
+use crate::model::limits::{Limits, READING_BYTES, WINDOW};
 
 /// Entries that adjoin one another, so that they are a table.
 const LEAST_ENTRIES: usize = 3;
@@ -46,7 +48,11 @@ pub fn find(source: &Source<'_>, limits: &Limits) -> Hints {
     };
     let hints = orders.into_iter().flatten().map(|order| find_in(Peek { source, order }, limits));
     let mut found = hints.filter(|hints| !hints.excess.is_empty() || !hints.readings.is_empty());
-    found.next().unwrap_or_default()
+    let mut hints = found.next().unwrap_or_default();
+    if hints.readings.is_empty() {
+        hints.readings = exchanged::find(source, limits.of(&READING_BYTES) / RECORD_HEADER);
+    }
+    hints
 }
 
 fn find_in(peek: Peek<'_>, limits: &Limits) -> Hints {
