@@ -131,7 +131,8 @@ const GOALS: [Goal; 6] = [
     ("false", |case| case.score.false_records),
     ("accepted", |case| u64::from(case.refused.is_some())),
     ("named", |case| {
-        u64::from(case.number.count == 1 && case.named.is_some_and(|one| !one.is_right()))
+        let is_wrong = case.named.is_some_and(|one| one.is_found && !one.is_right());
+        u64::from(case.number.count == 1 && is_wrong)
     }),
     ("refused", |case| if case.run.output.is_none() { case.score.due[0] } else { 0 }),
     ("crashed", |case| u64::from(case.run.end != End::Exited)),
