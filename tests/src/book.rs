@@ -28,7 +28,7 @@ const STARTS: [(&str, &str); 3] = [
     ("start-review.md", "A recording from a stranger"),
 ];
 /// Guides: file in `docs`, and title.
-const GUIDES: [(&str, &str); 12] = [
+const GUIDES: [(&str, &str); 13] = [
     ("messages.md", "Messages of other programs"),
     ("ci.md", "tracemend in CI"),
     ("salvage.md", "Salvage"),
@@ -39,6 +39,7 @@ const GUIDES: [(&str, &str); 12] = [
     ("perf-records.md", "Records and features of perf.data"),
     ("agreement.md", "Agreement with other tools"),
     ("false-alarms.md", "False alarms"),
+    ("broken-recordings.md", "Broken recordings"),
     ("adding-a-format.md", "Adding a format"),
     ("judgements.md", "Where a judgement is made"),
 ];

@@ -13,6 +13,8 @@
 #[cfg(feature = "command-line")]
 pub mod book;
 #[cfg(feature = "command-line")]
+pub mod broken;
+#[cfg(feature = "command-line")]
 pub mod code_tables;
 pub mod dictionary;
 pub mod forge;

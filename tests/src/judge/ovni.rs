@@ -65,6 +65,19 @@ impl Ovniemu {
         output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
     }
 
+    /// Returns the lines that `ovnidump -x` prints of a trace, up to where it fails; `None` if it
+    /// does not lie beside the emulator.
+    ///
+    /// # Panics
+    ///
+    /// If the copy cannot be written.
+    pub fn lines(&self, trace: &Trace) -> Option<String> {
+        let folder = write_copy(trace);
+        let program = self.program.with_file_name("ovnidump");
+        let output = Command::new(program).arg("-x").arg(folder.path()).output().ok()?;
+        Some(String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+
     /// Emulates a trace with the linter's checks.
     ///
     /// # Panics

@@ -162,6 +162,36 @@ pub fn damage(original: &Files, dice: &mut Dice<'_>) -> Damaged {
     Damaged::of(original, files, steps)
 }
 
+/// Attempts per damage to find a place where it changes a byte.
+const TRIES: usize = 64;
+
+/// Damages a recording by one step after another, each of a kind, at places that the dice choose: a
+/// file gets its share of them by its size. `None` if a step changes no byte in any of 64 places.
+pub fn damage_by(original: &Files, kinds: &[Kind], dice: &mut Dice<'_>) -> Option<Damaged> {
+    let mut files: Vec<Tracked> = original.iter().map(Tracked::new).collect();
+    let mut steps = Vec::new();
+    for kind in kinds {
+        let step = (0..TRIES).find_map(|_| {
+            let file = file_at(&files, dice);
+            let (at, touched) = files[file].apply(*kind, dice)?;
+            Some(Step { kind: *kind, file, at, touched })
+        });
+        steps.push(step?);
+    }
+    Some(Damaged::of(original, files, steps))
+}
+
+/// Returns the file of a byte that the dice choose.
+fn file_at(files: &[Tracked], dice: &mut Dice<'_>) -> usize {
+    let mut at = dice.below(files.iter().map(|file| file.bytes.len()).sum());
+    let holds = |file: &Tracked| {
+        let is_here = at < file.bytes.len();
+        at = at.saturating_sub(file.bytes.len());
+        is_here
+    };
+    files.iter().position(holds).unwrap_or(0)
+}
+
 /// Damages one file of a recording once, `len` bytes at `at`; `None` if no byte changes.
 pub fn damage_once(
     original: &Files,

@@ -135,6 +135,45 @@ fn records(_: &Original, files: &Files) -> Vec<Record> {
     found
 }
 
+/// Bits of the features with the tracepoints and with the names of the events.
+const DESCRIBING: [usize; 2] = [1, 12];
+/// Records of a pipe with attrs, tracepoints and names of events; features are asked for their bit.
+const DESCRIBING_RECORDS: [usize; 3] = [64, 66, 78];
+/// The record of a pipe with a feature.
+const HEADER_FEATURE: usize = 80;
+
+/// Returns the bytes of the first file that describe the events, without which a reader cannot show
+/// a sample as what it is: attrs, their ids, names of events and tracepoints.
+pub fn descriptions(original: &Original) -> Vec<Range<usize>> {
+    let bytes = &original.files[0].1;
+    let numbers = Numbers { bytes, is_big: bytes.get(8) == Some(&0) };
+    let Some(FULL_HEADER) = numbers.at(8, 8) else {
+        let describes = |record: &Record| {
+            let kind = numbers.at(record.stored.start, 4).unwrap_or(0);
+            let bit = numbers.at(record.stored.start + 8, 8).unwrap_or(0);
+            let is_feature = kind == HEADER_FEATURE && DESCRIBING.contains(&bit);
+            is_feature || DESCRIBING_RECORDS.contains(&kind)
+        };
+        let all = records(original, &original.files).into_iter();
+        return all.filter(describes).map(|record| record.stored).collect();
+    };
+    let section = |at: usize| {
+        let start = numbers.at(at, 8)?;
+        Some(start..start.checked_add(numbers.at(at + 8, 8)?)?)
+    };
+    let (entry, attrs) = (numbers.at(16, 8).unwrap_or(0), section(24).unwrap_or(0..0));
+    let entries = attrs.clone().step_by(entry.max(1)).filter(|at| at + entry <= attrs.end);
+    let ids = entries.filter_map(|at| section(at + entry - ENTRY));
+    let sections = flags(bytes).into_iter().filter_map(|flag| {
+        let word = (flag.at - BITS.start) / 8 * 64;
+        let byte = (flag.at - BITS.start) % 8;
+        let byte = if numbers.is_big { 7 - byte } else { byte };
+        let bit = word + byte * 8 + flag.bit.trailing_zeros() as usize;
+        DESCRIBING.contains(&bit).then(|| section(flag.announces.start))?
+    });
+    ids.chain(sections).chain([attrs.clone()]).filter(|range| !range.is_empty()).collect()
+}
+
 /// Types of compressed records, each with the bytes before its zstd data.
 const COMPRESSED: [(u8, usize); 2] = [(81, 8), (83, 16)];
 /// Size of a record without a body.

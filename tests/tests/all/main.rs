@@ -10,6 +10,7 @@
 //!  undo                             repairs, proven and undone
 //!  beginnings                       recordings after other bytes, or without their beginning
 //!  encodings                        sound recordings, compressed or converted as a whole
+//!  broken                           the scorer of the benchmark of repairs
 //!  readings                         doubled blocks, inserted and lost bytes
 //!  observed                         the inputs that campaigns kept, seen as before
 //!  command_line write_faults        the program
@@ -32,6 +33,7 @@
 
 mod beginnings;
 mod book;
+mod broken;
 mod command_line;
 mod corpus;
 mod differences;

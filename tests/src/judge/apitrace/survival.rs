@@ -167,6 +167,18 @@ impl Original {
         Self { name, stream, calls: dump.calls, sequence, files }
     }
 
+    /// A trace in the one container that it was stored in, with the lines of its calls.
+    pub fn stored(
+        name: &str,
+        (container, bytes): (&'static str, Vec<u8>),
+        calls: BTreeMap<u64, String>,
+    ) -> Self {
+        let stream = stream_bytes(&Source::new(&bytes), u64::MAX);
+        let sequence = Sequence::of(&stream, &calls);
+        let files = BTreeMap::from([(container, bytes)]);
+        Self { name: name.to_string(), stream, calls, sequence, files }
+    }
+
     /// Returns the file in a container.
     ///
     /// # Panics
@@ -227,12 +239,17 @@ impl Original {
     /// Returns the numbers of the calls of which all bytes can still be read from a damaged file,
     /// and whether their definitions can.
     fn calls_left(&self, damaged: &Damaged) -> Vec<(u64, bool)> {
-        let sound = self.file(damaged.container);
-        let place = damaged.places(sound.len());
-        let is_left = match damaged.container {
-            "snappy" => chunks_left(sound, &place),
-            "zstd" => self.frames_left(sound, &place),
-            _ => self.left_before_damage(sound, 0, &place),
+        let place = damaged.places(self.file(damaged.container).len());
+        self.calls_left_at(damaged.container, &place)
+    }
+
+    /// Returns the same; `place`: where each byte of the sound file is now.
+    pub fn calls_left_at(&self, container: &str, place: &[Option<usize>]) -> Vec<(u64, bool)> {
+        let sound = self.file(container);
+        let is_left = match container {
+            "snappy" => chunks_left(sound, place),
+            "zstd" => self.frames_left(sound, place),
+            _ => self.left_before_damage(sound, 0, place),
         };
         // How many bytes are lost before each one.
         let mut lost = vec![0_usize];

@@ -213,6 +213,11 @@ impl Perf {
         self.on(path, &["script", "-D", "--no-itrace"])
     }
 
+    /// The same with no more of each script line than the event and a tracepoint's text.
+    pub fn dump_with_events(&self, path: &Path) -> Verdict {
+        self.on(path, &["script", "-D", "--no-itrace", "-F", "event,trace"])
+    }
+
     /// One of [`FURTHER_VIEWS`]. Lines of bytes in hexadecimal are left out, since nothing reads
     /// the gaps between fields that they show, and so is the path of the recording.
     pub fn view(&self, path: &Path, arguments: &[&str]) -> Verdict {
