@@ -75,9 +75,22 @@ pub(crate) fn recognise_one(
     kind: Option<FormatId>,
     options: &Options,
 ) -> Result<FormatId, Failure> {
-    kind.or_else(|| tracemend::recognise(files, options)).ok_or_else(|| {
+    let recognise = || kind.or_else(|| tracemend::recognise(files, options));
+    within_steps(&shown(path), options, recognise)?.ok_or_else(|| {
         let reason = if files.is_empty() { "empty file" } else { "unknown format" };
         Failure::new(Exit::Findings, format!("{}: {reason}", shown(path)))
+    })
+}
+
+/// Runs `work` on the recording of this name within the limit `steps`.
+pub(crate) fn within_steps<T>(
+    name: &str,
+    options: &Options,
+    work: impl FnOnce() -> T,
+) -> Result<T, Failure> {
+    tracemend::within_steps(&options.limits, work).map_err(|spent| {
+        let message = format!("{name}: CM9001 limit-reached: {spent}");
+        Failure::new(Exit::Incomplete, message)
     })
 }
 

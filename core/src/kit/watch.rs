@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  block   0      1      2      3            a walk takes the longest slice that is there, again
-//!          |------|------|------|--          and again; a watched source ends it at a block
+//!          |------|------|------|--          and again; a source ends it where a block may end
 //!                 ^      ^      ^
 //!                 passed: the block that is next, after the last one the first again
 //! ```
@@ -13,12 +13,12 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::kit::num::to_usize;
+use crate::kit::source::BLOCK_SHIFT;
 
 /// Blocks that a file is divided into, at most: more would not be seen.
 const BLOCKS_MAX: u64 = 1024;
-/// The shortest block is 2 to the power of this, in bytes: shorter ones would cost time.
-const SHIFT_LEAST: u32 = 18;
+/// The shortest block is 2 to the power of this, in bytes: a source ends its slices there.
+const SHIFT_LEAST: u32 = BLOCK_SHIFT;
 /// The longest one.
 const SHIFT_MOST: u32 = 63;
 
@@ -68,15 +68,13 @@ impl Watch {
         self.len.saturating_sub(1).checked_shr(self.shift).unwrap_or(0)
     }
 
-    /// Notes a request for the bytes from `at` on, and returns `run` up to the end of the block.
+    /// Notes a request for the bytes from `at` on.
     #[inline]
-    pub(super) fn note<'a>(&self, at: u64, run: &'a [u8]) -> &'a [u8] {
+    pub(super) fn note(&self, at: u64) {
         let block = at.checked_shr(self.shift).unwrap_or(0);
         if block == self.next.load(Ordering::Relaxed) {
             self.pass(block);
         }
-        let end = block.saturating_add(1).checked_shl(self.shift).unwrap_or(u64::MAX);
-        run.get(..to_usize(end.saturating_sub(at))).unwrap_or(run)
     }
 }
 
@@ -134,7 +132,7 @@ mod tests {
             let watch = Watch::new(len);
             assert!(watch.walk_len() <= len && watch.len() == len && watch.passed() == 0);
             assert!(len >> watch.shift < BLOCKS_MAX);
-            assert!(watch.note(len, b"x").len() <= 1);
+            watch.note(len);
         }
     }
 }

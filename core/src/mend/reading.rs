@@ -69,11 +69,8 @@ pub(crate) fn find_reading(findings: &[Finding]) -> Option<&Finding> {
     findings.iter().find(|finding| is_reading(finding.rule) && has_edits(finding))
 }
 
-/// Checks one recording.
-///
-/// Never fails: unreadable bytes are a finding, and a limit that is reached makes the verdict
-/// [`Verdict::Incomplete`].
-pub fn check(files: &FileSet<'_>, options: &Options) -> Report {
+/// Checks one recording, see [`crate::check()`].
+pub(crate) fn check(files: &FileSet<'_>, options: &Options) -> Report {
     let format = recognise(files, options);
     let most = options.limits.count_of(&FINDINGS);
     let plain =
