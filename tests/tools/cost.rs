@@ -138,7 +138,7 @@ fn long_originals(format: &str) -> Vec<Original> {
             .collect(),
         "ovni" => {
             let begun = ovni::Stream::default().begin(0);
-            let event = |stream: ovni::Stream, at| stream.event(0, "OB.", 1_000 + at, b"");
+            let event = |stream: ovni::Stream, at: u64| stream.event(0, "OB.", 1_000 + at, b"");
             files(trace_of((0..100_000).fold(begun, event).wait(2_000_000).end()))
         }
         "qemu" => {

@@ -10,8 +10,8 @@ use crate::kit::num::{to_u64, to_usize};
 use crate::kit::steps;
 use crate::kit::watch::Watch;
 
-/// Bytes of a block, as a power of two: a contiguous slice ends with its block. Walks know how to go
-/// on there, and a walk whose steps are spent ends there.
+/// Bytes of a block, as a power of two: a contiguous slice ends with its block. Walks know how to
+/// go on there, and a walk whose steps are spent ends there.
 pub(super) const BLOCK_SHIFT: u32 = 18;
 
 /// A read-only sequence of bytes, possibly in several pieces.

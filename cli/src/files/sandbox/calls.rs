@@ -136,7 +136,7 @@ fn step(code: u32, value: u32, skipped: u8) -> sock_filter {
 mod tests {
     use super::*;
 
-    /// What the filter returns for a system call with these halves of the first three arguments: the
+    /// What the filter returns for a system call with these halves of its first arguments: the
     /// instructions that it has, and no others.
     fn run_with(program: &BpfProgram, (architecture, number): (u32, u32), halves: [u32; 6]) -> u32 {
         let (mut at, mut value) = (0, 0);

@@ -123,7 +123,7 @@ fn read_stream<'a>(
         reader.tracker.calls.overlap = overlap;
         run_reader(reader, source, container, limits)
     };
-    let mut reader = run(StreamReader::for_doubtful_beginning(limits, keep_raw, donor));
+    let mut reader = run(StreamReader::new(limits, keep_raw, donor));
     let version = reader.version();
     // The bytes at the beginning may not be a header, or the only ones that are left.
     let past_fault = reader.begins_with_fault().then_some(None);
