@@ -5,12 +5,13 @@
 
 use crate::catalogue;
 use crate::kit::span::{Layer, Span};
-use crate::kit::steps::{StepsSpent, within};
+use crate::kit::steps::{self, StepsSpent};
+use crate::mend::beginning::recognise;
 use crate::mend::outcome::{Outcome, Repair};
 use crate::mend::{reading, rounds};
 use crate::model::cut::CutError;
 use crate::model::dump::{Dump, DumpError, Dumped};
-use crate::model::limits::{FINDINGS, Limits};
+use crate::model::limits::{FINDINGS, Limits, STEPS};
 use crate::model::options::Options;
 use crate::model::patch::Patch;
 use crate::model::recording::FileSet;
@@ -24,13 +25,13 @@ use crate::sight::AuditRequest;
 /// Never fails: unreadable bytes are a finding, and a limit that is reached makes the verdict
 /// [`Verdict::Incomplete`].
 pub fn check(files: &FileSet<'_>, options: &Options) -> Report {
-    let checked = within(&options.limits, || reading::check(files, options));
+    let checked = within_steps(&options.limits, || reading::check(files, options));
     checked.unwrap_or_else(|spent| report_spent(files, options, spent))
 }
 
 /// Repairs a recording with fixes of the classes that [`Options::allow`] permits.
 pub fn repair(files: &FileSet<'_>, options: &Options) -> Repair {
-    within(&options.limits, || rounds::repair(files, options)).unwrap_or_else(|spent| {
+    within_steps(&options.limits, || rounds::repair(files, options)).unwrap_or_else(|spent| {
         let before = report_spent(files, options, spent);
         let patches = files.files().iter().map(|file| Patch::unchanged(&file.bytes));
         Repair {
@@ -64,7 +65,7 @@ pub fn repair(files: &FileSet<'_>, options: &Options) -> Repair {
 /// assert_eq!(Concern::of(first.rule), Some(Concern::Recipient));
 /// ```
 pub fn audit(files: &FileSet<'_>, options: &Options, request: &AuditRequest) -> Report {
-    let audited = within(&options.limits, || {
+    let audited = within_steps(&options.limits, || {
         crate::audit::audit(files, options, request, reading::check(files, options))
     });
     audited.unwrap_or_else(|spent| report_spent(files, options, spent))
@@ -104,7 +105,7 @@ pub fn redact(
     options: &Options,
     request: &RedactRequest,
 ) -> Result<Redaction, RedactError> {
-    let redacted = within(&options.limits, || crate::redact::redact(files, options, request));
+    let redacted = within_steps(&options.limits, || crate::redact::redact(files, options, request));
     redacted.unwrap_or_else(|spent| Err(RedactError::Limit(describe(spent))))
 }
 
@@ -118,7 +119,7 @@ pub fn redact(
 ///
 /// If the recording has errors or is of another format, a limit is reached, or nothing is selected.
 pub fn cut(files: &FileSet<'_>, options: &Options) -> Result<Repair, CutError> {
-    let part = within(&options.limits, || crate::cut::cut(files, options));
+    let part = within_steps(&options.limits, || crate::cut::cut(files, options));
     part.unwrap_or_else(|spent| Err(CutError::Limit(describe(spent))))
 }
 
@@ -134,8 +135,8 @@ pub fn dump(
     request: &Dump,
     out: &mut dyn FnMut(&str) -> bool,
 ) -> Result<Dumped, DumpError> {
-    let dumped = within(&options.limits, || {
-        let format = crate::recognise(files, options);
+    let dumped = within_steps(&options.limits, || {
+        let format = recognise(files, options);
         let format = format.and_then(catalogue::format).ok_or(DumpError::Unreadable)?;
         format.dump(files, options, request, out)
     });
@@ -150,7 +151,7 @@ pub fn dump(
 ///
 /// If the work takes more steps: its result is thrown away.
 pub fn within_steps<T>(limits: &Limits, work: impl FnOnce() -> T) -> Result<T, StepsSpent> {
-    within(limits, work)
+    steps::within(limits.of(&STEPS), work)
 }
 
 /// The report of a recording whose check takes more steps.

@@ -8,11 +8,7 @@ use std::borrow::Cow;
 
 use crate::kit::num::{to_u64, to_usize};
 use crate::kit::steps;
-use crate::kit::watch::Watch;
-
-/// Bytes of a block, as a power of two: a contiguous slice ends with its block. Walks know how to
-/// go on there, and a walk whose steps are spent ends there.
-pub(super) const BLOCK_SHIFT: u32 = 18;
+use crate::kit::watch::{BLOCK_SHIFT, Watch};
 
 /// A read-only sequence of bytes, possibly in several pieces.
 #[derive(Clone, Debug, Default)]

@@ -8,7 +8,7 @@
 //! (`tests/tests/all/steps.rs`).
 //!
 //! ```text
-//!  within(limits)   the scope: one call of the library, or the calls of a command
+//!  within(most)     the scope: one call of the library, or the calls of a command
 //!    count          fields, requests, places
 //!    is_spent       sources are empty from here on, and searches end, so that all loops end soon;
 //!                   the scope throws their result away
@@ -22,7 +22,6 @@ use std::cell::Cell;
 use std::fmt;
 
 use crate::kit::words::plural;
-use crate::model::limits::{Limits, STEPS};
 
 thread_local! {
     static COUNTED: Cell<u64> = const { Cell::new(0) };
@@ -64,14 +63,13 @@ impl fmt::Display for StepsSpent {
 
 impl std::error::Error for StepsSpent {}
 
-/// Runs `work`, which may take the steps that the limit `steps` allows; inside of another scope,
-/// those that are left of it.
+/// Runs `work`, which may take `most` steps; inside of another scope, those that are left of it.
 ///
 /// # Errors
 ///
 /// If the work takes more: its result is worthless and thrown away.
-pub fn within<T>(limits: &Limits, work: impl FnOnce() -> T) -> Result<T, StepsSpent> {
-    let (outer, most) = (MOST.get(), limits.of(&STEPS));
+pub fn within<T>(most: u64, work: impl FnOnce() -> T) -> Result<T, StepsSpent> {
+    let outer = MOST.get();
     if outer == u64::MAX {
         MOST.set(COUNTED.get().saturating_add(most));
     }
@@ -98,26 +96,22 @@ mod tests {
 
     #[test]
     fn a_scope_ends_with_its_steps_and_an_inner_one_shares_them() {
-        let mut limits = Limits::default();
-        limits.set(&STEPS, 5);
         let spent = Err(StepsSpent { most: 5 });
-        assert_eq!(within(&limits, || count(5)), Ok(()));
-        assert_eq!(within(&limits, || count(6)), spent);
+        assert_eq!(within(5, || count(5)), Ok(()));
+        assert_eq!(within(5, || count(6)), spent);
         assert!(!is_spent());
         let both = || {
             count(3);
-            within(&limits, || count(3)).is_err() && is_spent()
+            within(5, || count(3)).is_err() && is_spent()
         };
-        assert_eq!(within(&limits, || assert!(both())), spent);
-        assert_eq!(within(&Limits::default(), || count(u64::MAX)), Ok(()));
+        assert_eq!(within(5, || assert!(both())), spent);
+        assert_eq!(within(u64::MAX, || count(u64::MAX)), Ok(()));
     }
 
     #[test]
     fn a_thread_that_helps_has_the_rest_of_the_steps() {
-        let mut limits = Limits::default();
-        limits.set(&STEPS, 5);
         let helped = |steps: u64| {
-            within(&limits, || {
+            within(5, || {
                 count(2);
                 let rest = rest();
                 let help = move || {

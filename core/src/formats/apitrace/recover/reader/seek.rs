@@ -15,8 +15,8 @@ const CLOSE: u64 = 64;
 const STEPS_AT_FIRST: u64 = 2 << 20;
 /// Further steps for every byte of a longer one.
 const STEPS_PER_BYTE: u64 = 4;
-/// Steps that searches may take before an event was read: bytes that are not a stream at all take no
-/// more, in each of up to three readings.
+/// Steps that searches may take before an event was read: bytes that are not a stream at all take
+/// no more, in each of up to three readings.
 const STEPS_UNEARNED: u64 = 512 << 10;
 /// Further steps that every event earns.
 const STEPS_PER_EVENT: u64 = 8 << 10;
