@@ -48,6 +48,9 @@ fn set_times(path: &Path) -> io::Result<()> {
     Ok(rustix::fs::utimensat(rustix::fs::CWD, path, &times, flags)?)
 }
 
+/// `RLIMIT_CORE`, whose type differs between systems.
+const RLIMIT_CORE: libc::c_long = 4;
+
 /// System calls that need no file, with arguments that do no harm. Those after the first sixteen
 /// are dangerous to nobody: only a list of the allowed ones refuses them.
 const CALLS: &[(&str, libc::c_long, [libc::c_long; 4])] = &[
@@ -86,11 +89,7 @@ const CALLS: &[(&str, libc::c_long, [libc::c_long; 4])] = &[
     ("personality", libc::SYS_personality, [0xffff_ffff, 0, 0, 0]),
     ("ioctl(TIOCSTI)", libc::SYS_ioctl, [-1, 0x5412, 0, 0]),
     ("prctl(PR_GET_DUMPABLE)", libc::SYS_prctl, [3, 0, 0, 0]),
-    (
-        "prlimit64 with a new limit",
-        libc::SYS_prlimit64,
-        [0, libc::RLIMIT_CORE as libc::c_long, 1, 0],
-    ),
+    ("prlimit64 with a new limit", libc::SYS_prlimit64, [0, RLIMIT_CORE, 1, 0]),
     ("tgkill of another process", libc::SYS_tgkill, [1, 1, 0, 0]),
 ];
 
