@@ -20,16 +20,8 @@ use crate::model::options::Options;
 use crate::model::recording::FileSet;
 use crate::model::{Report, Severity};
 
-/// Cuts the part out of a recording that the options of the format select
-/// ([`FormatId::cut_options`](crate::FormatId::cut_options)), with the records that it needs.
-///
-/// The result is a recording of its own, whose check finds no fault that the whole one does not
-/// have. A [`Plan`](crate::Plan) of it holds all bytes that were dropped.
-///
-/// # Errors
-///
-/// If the recording has errors or is of another format, a limit is reached, or nothing is selected.
-pub fn cut(files: &FileSet<'_>, options: &Options) -> Result<Repair, CutError> {
+/// Cuts a part out of a recording, see [`crate::cut()`].
+pub(crate) fn cut(files: &FileSet<'_>, options: &Options) -> Result<Repair, CutError> {
     let mut options = options.clone();
     options.format = recognise(files, &options);
     let before = check(files, &options);

@@ -84,6 +84,7 @@ mod audit;
 #[cfg_attr(mutants, mutants::skip)]
 #[doc(hidden)]
 pub mod audit;
+mod bounded;
 #[cfg(not(feature = "testing"))]
 mod catalogue;
 #[cfg(feature = "testing")]
@@ -149,12 +150,13 @@ mod sight;
 #[doc(hidden)]
 pub mod sight;
 
+pub use bounded::{audit, check, cut, dump, redact, repair, within_steps};
 pub use catalogue::{DeletedRule, UnknownFormat, deleted_rule, deleted_rules, rule, rules};
 #[cfg(feature = "json")]
 pub use compare::diff;
-pub use cut::cut;
 pub use kit::source::Source;
 pub use kit::span::{Layer, Span};
+pub use kit::steps::StepsSpent;
 pub use kit::text::{Untrusted, UntrustedPath, is_safe, unescape};
 pub use kit::watch::Watch;
 pub use kit::words;
@@ -165,8 +167,7 @@ pub use mend::plan::{
     Digest, ExactFix, FilePlan, Plan, PlanEdit, PlanError, PlanStep, PlanWitness,
 };
 pub use mend::proof::{self, Balance, ProofError, prove as verify};
-pub use mend::reading::check;
-pub use mend::rounds::{Outcome, Repair, repair, view};
+pub use mend::rounds::{Outcome, Repair, view};
 pub use model::arrival::Undone;
 pub use model::choice::{ChoiceError, Choices, OptionSpec, OptionValue};
 pub use model::cut::CutError;
@@ -193,48 +194,8 @@ pub use present::hexdump::Shown;
 #[cfg(feature = "json")]
 pub use present::json;
 pub use present::policy::{Level, Policy, Selector, UnknownSelector};
-pub use redact::{RedactError, RedactRequest, Redaction, Sighting, redact};
+pub use redact::{RedactError, RedactRequest, Redaction, Sighting};
 pub use sight::AuditRequest;
-
-/// Lists what a recording carries that can harm a recipient, and what is private to its sender.
-///
-/// The findings have the codes `AU0...` and `AU1...`; [`Concern::of`] gives the concern of their
-/// rules. One finding stands for all sightings of a kind in a field. The report of a recording that
-/// no format recognises is that of [`check`]. Memory does not grow with the length of the
-/// recording.
-///
-/// ```
-/// use tracemend::{AuditRequest, Concern, FileSet, Options};
-///
-/// // A recording of one device, without an event.
-/// let mut bytes = b"REVENT\x02\0\0\0\0\0\0\0\0\0\x01\0\0\0\x08\0\0\0/dev/mem".to_vec();
-/// bytes.extend([0; 8]);
-/// let files = FileSet::single("keys.run.revent", &bytes);
-/// let report = tracemend::audit(&files, &Options::default(), &AuditRequest::default());
-/// let first = &report.findings()[0];
-/// assert_eq!(first.rule.name, "device-path");
-/// assert_eq!(Concern::of(first.rule), Some(Concern::Recipient));
-/// ```
-pub fn audit(files: &FileSet<'_>, options: &Options, request: &AuditRequest) -> Report {
-    audit::audit(files, options, request, check(files, options))
-}
-
-/// Writes the records of a recording as text that is safe to print, piece by piece, until `out`
-/// returns false. The options of the format ([`FormatId::dump_options`]) select the records.
-///
-/// # Errors
-///
-/// If the format has no dump or no such style, an option is missing, or nothing can be read.
-pub fn dump(
-    files: &FileSet<'_>,
-    options: &Options,
-    request: &Dump,
-    out: &mut dyn FnMut(&str) -> bool,
-) -> Result<Dumped, DumpError> {
-    let format = recognise(files, options);
-    let format = format.and_then(catalogue::format).ok_or(DumpError::Unreadable)?;
-    format.dump(files, options, request, out)
-}
 
 /// Passes every tile of every layer to `each`, layer by layer, in order: the tiles of a layer
 /// adjoin and cover it exactly. Returns the format, or `None` if no format recognises the

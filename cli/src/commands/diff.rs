@@ -108,7 +108,9 @@ fn describe_failure(format: FormatId, error: DumpError) -> Failure {
             let message = "no record can be read; `tracemend check` reports why";
             Failure::new(Exit::Findings, message)
         }
-        DumpError::Choice(reason) => Failure::new(Exit::Incomplete, reason),
+        DumpError::Choice(reason) | DumpError::Limit(reason) => {
+            Failure::new(Exit::Incomplete, reason)
+        }
         _ => Failure::usage(format!("recordings of {format} cannot be compared yet")),
     }
 }

@@ -76,13 +76,26 @@ pub(crate) fn recognise_one(
     options: &Options,
 ) -> Result<FormatId, Failure> {
     let kind = kind.filter(|_| files.obstacle().is_none());
-    kind.or_else(|| tracemend::recognise(files, options)).ok_or_else(|| {
+    let recognise = || kind.or_else(|| tracemend::recognise(files, options));
+    within_steps(&shown(path), options, recognise)?.ok_or_else(|| {
         let reason = match files.obstacle() {
             Some(obstacle) => obstacle.message.as_str(),
             None if files.is_empty() => "empty file",
             None => "unknown format",
         };
         Failure::new(Exit::Findings, format!("{}: {reason}", shown(path)))
+    })
+}
+
+/// Runs `work` on the recording of this name within the limit `steps`.
+pub(crate) fn within_steps<T>(
+    name: &str,
+    options: &Options,
+    work: impl FnOnce() -> T,
+) -> Result<T, Failure> {
+    tracemend::within_steps(&options.limits, work).map_err(|spent| {
+        let message = format!("{name}: CM9001 limit-reached: {spent}");
+        Failure::new(Exit::Incomplete, message)
     })
 }
 

@@ -165,7 +165,7 @@ impl Search<'_, '_> {
         let end = self.area.end.min(self.source.len());
         let (mut at, mut most) = (self.area.start, FIRST_PLACES);
         while at < end {
-            if budget.is_spent() {
+            if budget.is_spent() || steps::is_spent() {
                 return Resync::LimitReached(at);
             }
             let left = end.saturating_sub(at).div_ceil(stride);

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use crate::kit::num::{to_u64, to_usize};
 use crate::kit::steps;
-use crate::kit::watch::Watch;
+use crate::kit::watch::{BLOCK_SHIFT, Watch};
 
 /// A read-only sequence of bytes, possibly in several pieces.
 #[derive(Clone, Debug, Default)]
@@ -62,14 +62,14 @@ impl<'a> Source<'a> {
         self.absent
     }
 
-    /// Returns the length in bytes.
-    pub const fn len(&self) -> u64 {
-        self.len
+    /// Returns the length in bytes; 0 to work whose steps are spent, so that its loops end.
+    pub fn len(&self) -> u64 {
+        if steps::is_spent() { 0 } else { self.len }
     }
 
     /// Returns whether the length is 0.
-    pub const fn is_empty(&self) -> bool {
-        self.len == 0
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
     }
 
     /// Returns the pieces in order.
@@ -77,16 +77,21 @@ impl<'a> Source<'a> {
         self.pieces.iter().map(|(_, bytes)| *bytes)
     }
 
-    /// Returns a contiguous slice that begins at `at`, up to the end of the piece, or of the block
-    /// that a watch counts; an empty one at and after the end of the source.
+    /// Returns a contiguous slice that begins at `at`, up to the end of the piece or of a block; an
+    /// empty one at and after the end of the source.
     pub fn run(&self, at: u64) -> &'a [u8] {
+        self.note(at);
         let run = self.rest_of_piece(at);
-        self.watch.map_or(run, |watch| watch.note(at, run))
+        let block = (at >> BLOCK_SHIFT).saturating_add(1) << BLOCK_SHIFT;
+        run.get(..to_usize(block.saturating_sub(at))).unwrap_or(run)
     }
 
     /// Returns the longest contiguous slice that begins at `at`.
     fn rest_of_piece(&self, at: u64) -> &'a [u8] {
         steps::count(1);
+        if steps::is_spent() {
+            return &[];
+        }
         let piece = self.index_of(at).and_then(|index| self.pieces.get(index));
         piece
             .and_then(|(start, bytes)| bytes.get(to_usize(at.saturating_sub(*start))..))
@@ -118,7 +123,8 @@ impl<'a> Source<'a> {
     pub fn slices(&self, start: u64, end: u64) -> impl Iterator<Item = &'a [u8]> + '_ {
         let end = end.min(self.len);
         self.note(start);
-        let first = self.index_of(start).unwrap_or(self.pieces.len());
+        let is_read = !steps::is_spent();
+        let first = self.index_of(start).filter(|_| is_read).unwrap_or(self.pieces.len());
         let pieces = self.pieces.get(first..).unwrap_or_default();
         pieces.iter().take_while(move |(at, _)| *at < end).filter_map(move |(at, bytes)| {
             let from = to_usize(start.saturating_sub(*at));
@@ -130,7 +136,7 @@ impl<'a> Source<'a> {
     /// Notes where it is read.
     fn note(&self, at: u64) {
         if let Some(watch) = self.watch {
-            watch.note(at, &[]);
+            watch.note(at);
         }
     }
 

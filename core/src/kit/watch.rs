@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  block   0      1      2      3            a walk takes the longest slice that is there, again
-//!          |------|------|------|--          and again; a watched source ends it at a block
+//!          |------|------|------|--          and again; a source ends it where a block may end
 //!                 ^      ^      ^
 //!                 passed: the block that is next, after the last one the first again
 //! ```
@@ -13,12 +13,12 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::kit::num::to_usize;
-
 /// Blocks that a file is divided into, at most: more would not be seen.
 const BLOCKS_MAX: u64 = 1024;
-/// The shortest block is 2 to the power of this, in bytes: shorter ones would cost time.
-const SHIFT_LEAST: u32 = 18;
+/// Bytes of a block of a source, as a power of two: a contiguous slice ends with its block. Walks
+/// know how to go on there, and a walk whose steps are spent ends there. The blocks of a watch have
+/// as many bytes or more.
+pub(super) const BLOCK_SHIFT: u32 = 18;
 /// The longest one.
 const SHIFT_MOST: u32 = 63;
 
@@ -38,7 +38,7 @@ impl Watch {
     /// Creates a watch for a file of `len` bytes.
     pub fn new(len: u64) -> Self {
         let is_fine = |shift: &u32| len.checked_shr(*shift).unwrap_or(0) < BLOCKS_MAX;
-        let shift = (SHIFT_LEAST..SHIFT_MOST).find(is_fine).unwrap_or(SHIFT_MOST);
+        let shift = (BLOCK_SHIFT..SHIFT_MOST).find(is_fine).unwrap_or(SHIFT_MOST);
         Self { len, shift, next: AtomicU64::new(1), passed: AtomicU64::new(0) }
     }
 
@@ -68,15 +68,13 @@ impl Watch {
         self.len.saturating_sub(1).checked_shr(self.shift).unwrap_or(0)
     }
 
-    /// Notes a request for the bytes from `at` on, and returns `run` up to the end of the block.
+    /// Notes a request for the bytes from `at` on.
     #[inline]
-    pub(super) fn note<'a>(&self, at: u64, run: &'a [u8]) -> &'a [u8] {
+    pub(super) fn note(&self, at: u64) {
         let block = at.checked_shr(self.shift).unwrap_or(0);
         if block == self.next.load(Ordering::Relaxed) {
             self.pass(block);
         }
-        let end = block.saturating_add(1).checked_shl(self.shift).unwrap_or(u64::MAX);
-        run.get(..to_usize(end.saturating_sub(at))).unwrap_or(run)
     }
 }
 
@@ -100,7 +98,7 @@ mod tests {
 
     #[test]
     fn a_walk_passes_every_block_and_reads_elsewhere_none() {
-        let bytes = vec![7; (5 << SHIFT_LEAST) + 3];
+        let bytes = vec![7; (5 << BLOCK_SHIFT) + 3];
         let watch = Watch::new(to_u64(bytes.len()));
         let source = Source::new(&bytes).watched(&watch);
         let mut at = 0;
@@ -112,20 +110,20 @@ mod tests {
             assert_eq!((source.read(0, 8).len(), source.run(source.len() - 1).len()), (8, 1));
         }
         assert_eq!((at, runs), (source.len(), 6));
-        assert_eq!((watch.passed(), watch.walk_len()), (5 << SHIFT_LEAST, 5 << SHIFT_LEAST));
+        assert_eq!((watch.passed(), watch.walk_len()), (5 << BLOCK_SHIFT, 5 << BLOCK_SHIFT));
         // Headers and tables are read at other places; slices and copies are as long as without a
         // watch.
-        for far in [0, 4 << SHIFT_LEAST, 2 << SHIFT_LEAST] {
+        for far in [0, 4 << BLOCK_SHIFT, 2 << BLOCK_SHIFT] {
             assert_eq!(source.read(far, far + 8).len(), 8);
         }
-        assert_eq!(watch.passed(), 5 << SHIFT_LEAST);
+        assert_eq!(watch.passed(), 5 << BLOCK_SHIFT);
         assert_eq!(source.read(0, source.len()).len(), bytes.len());
         assert_eq!(source.slices(0, source.len()).count(), 1);
-        let _again = (source.run(1 << SHIFT_LEAST), source.run(2 << SHIFT_LEAST));
-        assert_eq!(watch.passed(), 7 << SHIFT_LEAST);
+        let _again = (source.run(1 << BLOCK_SHIFT), source.run(2 << BLOCK_SHIFT));
+        assert_eq!(watch.passed(), 7 << BLOCK_SHIFT);
         // A walk that begins again counts when it comes to what is new.
-        let _again = (source.run(1 << SHIFT_LEAST), source.run(2 << SHIFT_LEAST));
-        assert_eq!(watch.passed(), 7 << SHIFT_LEAST);
+        let _again = (source.run(1 << BLOCK_SHIFT), source.run(2 << BLOCK_SHIFT));
+        assert_eq!(watch.passed(), 7 << BLOCK_SHIFT);
     }
 
     #[test]
@@ -134,7 +132,7 @@ mod tests {
             let watch = Watch::new(len);
             assert!(watch.walk_len() <= len && watch.len() == len && watch.passed() == 0);
             assert!(len >> watch.shift < BLOCKS_MAX);
-            assert!(watch.note(len, b"x").len() <= 1);
+            watch.note(len);
         }
     }
 }

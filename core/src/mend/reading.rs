@@ -46,11 +46,12 @@ const FAULTS: usize = 4;
 const BLOCKS: [u64; 5] = [512, 1_024, 2_048, 4_096, 8_192];
 /// Bytes of a block that is not repeated by chance. A smaller one is a copy only if it is proven.
 const LARGE: u64 = 512;
-/// Bytes that the search for a block at a third place reads, in lengths of the file: in one that
-/// repeats itself, every place begins like the block.
+/// Lengths of the file that the search for a block at a third place reads: all may begin like it.
 const ELSEWHERE: u64 = 4;
 /// Bytes that are compared at a time.
 const COMPARED: u64 = 64 << 10;
+/// The limit of the bytes that candidates read is divided by this where no record can be read.
+const UNREADABLE: u64 = 128;
 /// Codes that a finding names.
 const CODES_SHOWN: usize = 6;
 
@@ -75,11 +76,8 @@ pub(crate) fn find_reading(findings: &[Finding]) -> Option<&Finding> {
     findings.iter().find(|finding| is_reading(finding.rule) && has_edits(finding))
 }
 
-/// Checks one recording.
-///
-/// Never fails: unreadable bytes are a finding, and a limit that is reached makes the verdict
-/// [`Verdict::Incomplete`].
-pub fn check(files: &FileSet<'_>, options: &Options) -> Report {
+/// Checks one recording, see [`crate::check()`].
+pub(crate) fn check(files: &FileSet<'_>, options: &Options) -> Report {
     let format = recognise(files, options);
     let most = options.limits.count_of(&FINDINGS);
     let plain =
@@ -191,7 +189,9 @@ fn gather(files: &FileSet<'_>, options: &Options, hints: &Hints, stored: &Report
     let doubled = repeats.iter().map(|(file, one)| Reading::doubled(*file, one.at, one.len));
     let all = hints.readings.iter().cloned().chain(doubled);
     // Each candidate is a check of the whole recording.
-    let most = limits.of(&READING_BYTES).checked_div(files.len()).unwrap_or(0).max(1);
+    let share = if stored.tally.records == 0 { UNREADABLE } else { 1 };
+    let bytes = files.len().saturating_mul(share);
+    let most = limits.of(&READING_BYTES).checked_div(bytes).unwrap_or(0).max(1);
     all.take(limits.count_of(&READINGS).min(to_usize(most))).collect()
 }
 

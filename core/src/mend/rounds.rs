@@ -25,8 +25,8 @@ use crate::model::patch::Patch;
 use crate::model::recording::FileSet;
 use crate::model::{Finding, Report, Severity};
 
-/// Repairs a recording with fixes of the classes that [`Options::allow`] permits.
-pub fn repair(files: &FileSet<'_>, options: &Options) -> Repair {
+/// Repairs a recording, see [`crate::repair()`].
+pub(crate) fn repair(files: &FileSet<'_>, options: &Options) -> Repair {
     let mut options = options.clone();
     // The target has the format of the source.
     options.format = recognise(files, &options);

@@ -42,4 +42,6 @@ pub enum DumpError {
     Choice(String),
     /// The recording cannot be read; a check gives the reason.
     Unreadable,
+    /// A limit was reached; the text names it.
+    Limit(String),
 }

@@ -77,6 +77,7 @@ impl std::error::Error for UnknownLimit {}
 /// The limits that apply to every format.
 pub static COMMON: &[&Limit] = &[
     &BYTES,
+    &STEPS,
     &FINDINGS,
     &FIXES,
     &ROUNDS,
@@ -109,6 +110,16 @@ pub static BYTES: Limit = Limit::new(
     "bytes",
     "memory does not grow with the length, and time in proportion to it, so no length is too much; \
      a service that opens files of strangers sets one, and a longer recording is not read",
+);
+
+/// Steps of the work on a recording, see [`within_steps`](crate::within_steps).
+pub static STEPS: Limit = Limit::new(
+    "steps",
+    u64::MAX,
+    "steps",
+    "a step is a field that is read, a byte that is copied, or a place that is tried; there are as \
+     many on every machine, and they grow with the length, so no number is too much; a service \
+     that opens files of strangers sets one, since a step takes a nanosecond to a microsecond",
 );
 
 /// Findings that a report holds.

@@ -181,36 +181,8 @@ impl From<StoreError> for RedactError {
     }
 }
 
-/// Replaces the private content of a recording by fillers of the same length.
-///
-/// Names become pseudonyms, equal ones equal; memory, packets and positions become zeros. The
-/// recording has the same records, and a check finds no fault that was not there before. An
-/// [`audit`](crate::audit()) does not report fillers.
-///
-/// # Errors
-///
-/// If the recording has errors, a limit is reached, or the result would be worse.
-///
-/// ```
-/// use tracemend::{FileSet, Options, RedactRequest};
-///
-/// // A recording of one device, and one position of a finger.
-/// let mut bytes = b"REVENT\x02\0\0\0\0\0\0\0\0\0\x01\0\0\0\x11\0\0\0/dev/input/event1".to_vec();
-/// bytes.extend(2_u64.to_le_bytes());
-/// for (kind, value) in [(3, 77), (0, 0)] {
-///     bytes.extend([0, 0]);
-///     bytes.extend(1_500_000_000_i64.to_le_bytes());
-///     bytes.extend(0_i64.to_le_bytes());
-///     bytes.extend([kind, 0, 0, 0, value, 0, 0, 0]);
-/// }
-/// let files = FileSet::single("finger.run.revent", &bytes);
-/// let redacted = tracemend::redact(&files, &Options::default(), &RedactRequest::default())?;
-/// assert_eq!(redacted.redacted[0].rule.name, "pointer-position");
-/// let output = redacted.repair.output(&files);
-/// assert_eq!(output.bytes(0).len(), files.len());
-/// # Ok::<(), tracemend::RedactError>(())
-/// ```
-pub fn redact(
+/// Redacts a recording, see [`crate::redact()`].
+pub(crate) fn redact(
     files: &FileSet<'_>,
     options: &Options,
     request: &RedactRequest,

@@ -298,6 +298,7 @@ fn describe_failure(name: &str, format: FormatId, error: DumpError) -> Failure {
             Failure::usage(message)
         }
         DumpError::Choice(reason) => Failure::usage(format!("{name}: {reason}")),
+        DumpError::Limit(limit) => Failure::new(Exit::Incomplete, format!("{name}: {limit}")),
         DumpError::Unreadable => {
             let message = format!("{name}: no record can be read; `tracemend check` reports why");
             Failure::new(Exit::Findings, message)

@@ -18,7 +18,7 @@ use crate::files::output::{Pieces, TextFile};
 use crate::files::paths::shown;
 use crate::files::places::Places;
 use crate::files::sandbox::Reach;
-use crate::files::single::{open_arrived, pick, recognise_one};
+use crate::files::single::{open_arrived, pick, recognise_one, within_steps};
 use crate::files::streams::Streams;
 use crate::kit::exit::{Exit, Failure, HELP};
 use crate::show::picture;
@@ -135,7 +135,8 @@ impl Arguments {
         match self.at {
             Some(at) => {
                 let layer = self.layer(&files)?;
-                let path = tracemend::locate(&files, &options, layer, at);
+                let locate = || tracemend::locate(&files, &options, layer, at);
+                let path = within_steps(&name, &options, locate)?;
                 if path.is_empty() {
                     return Err(Failure::usage(format!("{name}: no byte at {at:#x}")));
                 }
@@ -148,7 +149,9 @@ impl Arguments {
                 };
                 out.add(&text);
             }
-            None => self.map((&name, format), (&files, &options), &mut out, look.unicode)?,
+            None => within_steps(&name, &options, || {
+                self.map((&name, format), (&files, &options), &mut out, look.unicode)
+            })??,
         }
         out.close()?;
         recording.unchanged()?;

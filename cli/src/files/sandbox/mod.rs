@@ -3,8 +3,9 @@
 //! ```text
 //!  Reach    the paths of the command line -> files to read, folders to write in
 //!  files    landlock: no other file can be opened, no TCP port used, no process signalled
-//!  calls    seccomp: no socket, no program, no look into another process, no change of the system,
-//!           nor of the mode, owner, attributes or times of a file by its path
+//!  calls    seccomp: no call but those on a list: no socket, no program, no look into another
+//!           process, no change of the system, nor of the mode, owner, attributes or times of a
+//!           file by its path
 //! ```
 //!
 //! A fault in a decoder that a hostile recording could use then has nothing to work with: it finds
@@ -16,6 +17,11 @@
 //! Rights belong to files, not to names: a recording that another program replaces after the run
 //! began is a file that nobody named, and is refused.
 
+#[cfg(all(
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64")
+))]
+mod allowed;
 #[cfg(all(
     target_os = "linux",
     any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64")

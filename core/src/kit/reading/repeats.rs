@@ -53,8 +53,8 @@ impl Allowance {
         self.0 = self.0.saturating_sub(bytes);
     }
 
-    const fn is_spent(&self) -> bool {
-        self.0 == 0
+    fn is_spent(&self) -> bool {
+        self.0 == 0 || steps::is_spent()
     }
 }
 

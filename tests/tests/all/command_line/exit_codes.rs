@@ -43,6 +43,44 @@ fn what_no_format_recognises_is_a_finding_if_named_and_skipped_if_found() {
 }
 
 #[test]
+fn work_that_takes_more_steps_than_its_limit_exits_with_6_and_writes_nothing() {
+    let folder = folder(&[("x", &crashed()), ("sound", &sound())]);
+    let path = |name: &str| folder.path().join(name);
+    let out = path("out");
+    let commands: [(&str, &str, &[&str]); 9] = [
+        ("check", "x", &[]),
+        ("audit", "x", &[]),
+        ("repair", "x", &["-o"]),
+        ("redact", "sound", &["-o"]),
+        ("cut", "sound", &["--range", "1..3", "-o"]),
+        ("dump", "x", &["-o"]),
+        ("map", "x", &["-o"]),
+        ("map", "x", &["--format", "svg", "-o"]),
+        ("map", "x", &["--at", "0x20"]),
+    ];
+    for (command, name, options) in commands {
+        let source = path(name);
+        let mut words = vec![OsStr::new(command), source.as_os_str()];
+        words.extend(options.iter().map(OsStr::new));
+        words.extend(options.last().filter(|last| **last == "-o").map(|_| out.as_os_str()));
+        let limited = |most: &str| {
+            let limit = ["--limit", most].map(OsStr::new);
+            run_with(&[words.as_slice(), &limit].concat(), &mut io::empty(), Look::PLAIN)
+        };
+        let spent = limited("steps=9");
+        assert_eq!(spent.code, 6, "{words:?}: {}{}", spent.out, spent.err);
+        let said = spent.out + &spent.err;
+        let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(said.contains("CM9001"), "{words:?}: {said}");
+        assert!(said.contains("more than 9 steps (raise the limit by --limit steps=N)"), "{said}");
+        assert!(!out.exists(), "{words:?}");
+        let enough = limited("steps=1000000000");
+        assert!(enough.code < 4, "{words:?}: {}", enough.err);
+        _ = fs::remove_file(&out);
+    }
+}
+
+#[test]
 fn pipes_devices_and_sockets_are_findings_and_never_wait() {
     let folder = folder(&[]);
     let fifo = folder.path().join("fifo");

@@ -34,6 +34,7 @@ use crate::kit::num::to_u64;
 use crate::kit::resync::Budget;
 use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};
+use crate::kit::steps;
 use crate::model::limits::{EXPANSION_RATIO, Limits, RESYNC};
 
 /// Bytes of a block of containers that have no chunks.
@@ -227,7 +228,7 @@ impl Iterator for Expansion<'_> {
     type Item = Block;
 
     fn next(&mut self) -> Option<Block> {
-        if self.has_ended {
+        if self.has_ended || steps::is_spent() {
             return None;
         }
         let reuse = std::mem::take(&mut self.reuse);

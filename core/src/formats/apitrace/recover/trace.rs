@@ -123,7 +123,7 @@ fn read_stream<'a>(
         reader.tracker.calls.overlap = overlap;
         run_reader(reader, source, container, limits)
     };
-    let mut reader = run(StreamReader::for_doubtful_beginning(limits, keep_raw, donor));
+    let mut reader = run(StreamReader::new(limits, keep_raw, donor));
     let version = reader.version();
     // The bytes at the beginning may not be a header, or the only ones that are left.
     let past_fault = reader.begins_with_fault().then_some(None);
@@ -233,6 +233,7 @@ fn feed_reader(
     let mut spent = Vec::new();
     while let Some(block) = next(spent) {
         match reader.read_block(&block) {
+            _ if steps::is_spent() => break,
             Flow::NextBlock => {}
             Flow::Stop => break,
             rewind => return rewind,
@@ -245,25 +246,26 @@ fn feed_reader(
 /// As [`feed_reader`]; another thread expands the next blocks in the meantime.
 fn run_with_expander_thread(reader: &mut StreamReader<'_>, mut expansion: Expansion<'_>) -> Flow {
     std::thread::scope(|scope| {
-        let (send, blocks) = mpsc::sync_channel::<Block>(BLOCKS_WAITING);
+        let (send, blocks) = mpsc::sync_channel::<(Block, u64)>(BLOCKS_WAITING);
         let (give_back, spent) = mpsc::channel::<Vec<u8>>();
-        let expander = scope.spawn(move || {
+        scope.spawn(move || {
             while let Some(block) = expansion.next() {
-                if send.send(block).is_err() {
+                if send.send((block, steps::take())).is_err() {
                     break;
                 }
                 expansion.recycle(spent.try_recv().unwrap_or_default());
             }
-            steps::take()
         });
         let flow = feed_reader(reader, |bytes| {
             // The other thread may have ended.
             let _ = give_back.send(bytes);
-            blocks.recv().ok()
+            // Steps of blocks that nobody takes depend on the machine, and are not counted.
+            let (block, steps) = blocks.recv().ok()?;
+            steps::count(steps);
+            Some(block)
         });
         // A thread whose block nobody takes ends.
         drop(blocks);
-        steps::count(expander.join().unwrap_or_default());
         flow
     })
 }

@@ -311,10 +311,12 @@ pub(super) fn fill_queues(
         walk();
         return;
     }
+    let rest = steps::rest();
     std::thread::scope(|scope| {
         let helpers: Vec<_> = (1..workers)
             .map(|_| {
                 scope.spawn(|| {
+                    steps::with_rest(rest);
                     walk();
                     steps::take()
                 })

@@ -69,12 +69,12 @@ impl<'a> Stream<'a> {
     }
 
     /// Returns the length in bytes.
-    pub const fn len(&self) -> u64 {
+    pub fn len(&self) -> u64 {
         self.source.len()
     }
 
     /// Whether the stream is empty.
-    pub const fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.source.is_empty()
     }
 

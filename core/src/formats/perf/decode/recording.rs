@@ -58,7 +58,7 @@ impl<'a> RecordFile<'a> {
     }
 
     /// Length in bytes.
-    pub const fn length(&self) -> u64 {
+    pub fn length(&self) -> u64 {
         self.source.len()
     }
 
@@ -191,7 +191,7 @@ pub struct Recording<'a> {
 
 impl Recording<'_> {
     /// Length of the file with the header in bytes.
-    pub const fn length(&self) -> u64 {
+    pub fn length(&self) -> u64 {
         self.file.length()
     }
 

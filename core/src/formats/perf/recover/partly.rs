@@ -173,8 +173,8 @@ impl<'a> Known<'a> {
         self.left.bytes = self.left.bytes.saturating_sub(bytes);
     }
 
-    const fn is_spent(&self) -> bool {
-        self.left.bytes == 0
+    fn is_spent(&self) -> bool {
+        self.left.bytes == 0 || steps::is_spent()
     }
 
     /// The most bytes that a reading will hold: its window, of which no more is filled than the

@@ -140,16 +140,6 @@ impl<'a> StreamReader<'a> {
         }
     }
 
-    /// A reader at the beginning of a stream that may have lost it: as long as neither a header nor
-    /// an event was read, it searches little.
-    pub fn for_doubtful_beginning(
-        limits: &Limits,
-        keep_raw: bool,
-        donor: Option<&'a Definitions>,
-    ) -> Self {
-        Self { budget: SearchBudget::held(limits), ..Self::new(limits, keep_raw, donor) }
-    }
-
     /// A reader for a stream whose first unit is damaged before its first byte: what is left of it
     /// may begin with the header and the first events.
     pub fn past_first_fault(

@@ -15,9 +15,14 @@ const CLOSE: u64 = 64;
 const STEPS_AT_FIRST: u64 = 2 << 20;
 /// Further steps for every byte of a longer one.
 const STEPS_PER_BYTE: u64 = 4;
-/// The same for all of a stream that begins with neither a header nor an event: it may be the rest
-/// of one that lost its beginning, which is tried next.
-const STEPS_WITHOUT_BEGINNING: u64 = 256 << 10;
+/// Steps that searches may take before an event was read: bytes that are not a stream at all take
+/// no more, in each of up to three readings.
+const STEPS_UNEARNED: u64 = 512 << 10;
+/// Further steps that every event earns.
+const STEPS_PER_EVENT: u64 = 8 << 10;
+/// Equal bytes in a row, of which only the last ones are tried: no event begins with so many, but
+/// one can follow them.
+const EQUAL_TRIED: usize = 64;
 /// Bytes of the stream that count for a stored one: a search through a mebibyte that a few hundred
 /// bytes expand to would take seconds.
 const EXPANSION_MAX: u64 = 256;
@@ -48,8 +53,9 @@ impl Seek {
     }
 }
 
-/// The steps that searches may take: the longer the stream, the more, up to a limit. A part of them
-/// is kept for the units after one in which a search took all others.
+/// The steps that searches may take: the longer the stream, the more, as far as its events earn
+/// them, and up to a limit. A part of them is kept for the units after one in which a search took
+/// all others.
 #[derive(Debug)]
 pub(super) struct SearchBudget {
     pub(super) left: u64,
@@ -62,23 +68,18 @@ pub(super) struct SearchBudget {
 }
 
 impl SearchBudget {
+    /// The steps for a stream of which nothing was read.
     pub(super) fn new(limits: &Limits) -> Self {
-        let mut budget = Self::held(limits);
-        budget.release(limits);
-        budget
-    }
-
-    /// The steps for a stream of which no beginning was seen.
-    pub(super) fn held(limits: &Limits) -> Self {
-        let max = limits.of(&RESYNC).min(STEPS_WITHOUT_BEGINNING);
-        let mut budget = Self { left: 0, reserve: 0, granted: 0, due: 0, max };
+        let mut budget = Self { left: 0, reserve: 0, granted: 0, due: 0, max: 0 };
+        budget.earn(limits, 0);
         budget.grant(STEPS_AT_FIRST);
         budget
     }
 
-    /// Gives all steps that are due: the stream has a beginning.
-    pub(super) fn release(&mut self, limits: &Limits) {
-        self.max = limits.of(&RESYNC);
+    /// Gives the steps that are due and that `events`, all that were read, earn.
+    pub(super) fn earn(&mut self, limits: &Limits, events: u64) {
+        let earned = STEPS_UNEARNED.saturating_add(events.saturating_mul(STEPS_PER_EVENT));
+        self.max = limits.of(&RESYNC).min(earned).max(self.max);
         self.grant(0);
     }
 
@@ -197,6 +198,7 @@ impl StreamReader<'_> {
         }
         let window_max = self.limits.count_of(&SEEK_WINDOW);
         let mut stale_end = base;
+        let mut equal_end = 0;
         let is_thorough = self.attempts.searched_thoroughly.is_some()
             && self.attempts.searched_thoroughly == self.faults.damages.last().map(|one| one.start);
         for index in 0..bytes.len() {
@@ -205,6 +207,12 @@ impl StreamReader<'_> {
                 return Err(place);
             }
             if place < stale_end || rest.first().is_none_or(|tag| *tag > 1) {
+                continue;
+            }
+            if index >= equal_end {
+                equal_end = index.saturating_add(count_equal(rest));
+            }
+            if equal_end.saturating_sub(index) > EQUAL_TRIED {
                 continue;
             }
             let is_close =
@@ -274,6 +282,12 @@ impl StreamReader<'_> {
     }
 }
 
+/// The number of bytes at the beginning that are equal.
+fn count_equal(bytes: &[u8]) -> usize {
+    let first = bytes.first().copied().unwrap_or_default();
+    bytes.iter().position(|byte| *byte != first).unwrap_or(bytes.len())
+}
+
 /// The part of `bytes`, which begin at `base` of the stream, from `index` on, and its offset there.
 fn bytes_at(bytes: &[u8], base: u64, index: usize) -> (&[u8], u64) {
     (bytes.get(index..).unwrap_or_default(), base.saturating_add(to_u64(index)))
@@ -283,10 +297,18 @@ fn bytes_at(bytes: &[u8], base: u64, index: usize) -> (&[u8], u64) {
 mod tests {
     use super::*;
 
+    /// Steps of a stream of which many events were read.
+    fn earned() -> SearchBudget {
+        let limits = Limits::default();
+        let mut budget = SearchBudget::new(&limits);
+        budget.earn(&limits, u64::MAX);
+        budget
+    }
+
     #[test]
     fn steps_grow_with_the_stream_but_not_with_bytes_that_expand_to_many() {
         let granted = |len: u64, stored: u64| {
-            let mut budget = SearchBudget::new(&Limits::default());
+            let mut budget = earned();
             budget.grow(len, stored);
             budget.left + budget.reserve
         };
@@ -295,28 +317,38 @@ mod tests {
         assert_eq!(granted(256_000, 1_000), first + 256_000 * STEPS_PER_BYTE);
         assert_eq!(granted(256_001, 1_000), first + 256_000 * STEPS_PER_BYTE);
         assert_eq!(granted(u64::MAX, u64::MAX), Limits::default().of(&RESYNC));
-        let mut rest = SearchBudget::new(&Limits::default()).rest();
+        let mut rest = earned().rest();
         rest.grow(1_000, 1_000);
         assert_eq!(rest.left + rest.reserve, first);
     }
 
     #[test]
-    fn a_stream_without_a_beginning_gets_its_steps_when_one_is_seen() {
+    fn events_earn_the_steps_of_a_long_stream() {
         let limits = Limits::default();
         let sum = |budget: &SearchBudget| budget.left + budget.reserve;
-        let mut budget = SearchBudget::held(&limits);
+        let mut budget = SearchBudget::new(&limits);
         budget.grow(100_000, 50_000);
-        assert_eq!(sum(&budget), STEPS_WITHOUT_BEGINNING);
-        budget.release(&limits);
+        assert_eq!(sum(&budget), STEPS_UNEARNED);
+        budget.earn(&limits, 10);
+        assert_eq!(sum(&budget), STEPS_UNEARNED + 10 * STEPS_PER_EVENT);
+        let mut rest = budget.rest();
+        rest.earn(&limits, 10);
+        assert_eq!(sum(&rest), sum(&budget));
+        budget.earn(&limits, 1_000);
         assert_eq!(sum(&budget), STEPS_AT_FIRST + 100_000 * STEPS_PER_BYTE);
-        let mut rest = SearchBudget::held(&limits).rest();
-        rest.grow(100_000, 50_000);
-        assert_eq!(sum(&rest), STEPS_WITHOUT_BEGINNING);
+        // Events that are taken back earned their steps.
+        budget.earn(&limits, 0);
+        assert_eq!(sum(&budget), STEPS_AT_FIRST + 100_000 * STEPS_PER_BYTE);
+    }
+
+    #[test]
+    fn equal_bytes_are_counted_up_to_another_one() {
+        assert_eq!([&b""[..], b"a", b"aab", b"baa"].map(count_equal), [0, 1, 2, 1]);
     }
 
     #[test]
     fn a_part_of_the_steps_is_kept_for_further_units() {
-        let mut budget = SearchBudget::new(&Limits::default());
+        let mut budget = earned();
         let (left, kept) = (STEPS_AT_FIRST / 4 * 3, STEPS_AT_FIRST / 4);
         budget.refill();
         assert_eq!((budget.left, budget.reserve), (left, kept));

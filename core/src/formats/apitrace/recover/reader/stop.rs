@@ -89,9 +89,7 @@ impl StreamReader<'_> {
         });
         let block = self.places.first_call_at(start);
         self.tracker.take_back(start);
-        if !self.lacks_beginning() {
-            self.budget.release(&self.limits);
-        }
+        self.budget.earn(&self.limits, self.tracker.history.count);
         self.parser.turn_to_event(match self.tracker.header.version {
             Some((version, _)) => version,
             None => self.attempts.assumed_version.unwrap_or(VERSION_MAX),

@@ -208,7 +208,7 @@ fn try_reading(
     let (read, result) = parser.run(bytes, start, &mut sink);
     let taken = to_u64(read / 16).saturating_add(READING_STEPS);
     steps::count(taken);
-    *budget = budget.saturating_sub(taken);
+    *budget = if steps::is_spent() { 0 } else { budget.saturating_sub(taken) };
     let is_enough = sink.is_done;
     let is_complete = result.is_ok() && parser.is_between_events() && read == bytes.len();
     let ran_out = result.is_ok() && !is_enough;

@@ -152,7 +152,7 @@ impl<'s, 'a> EventWalk<'s, 'a> {
     }
 
     /// Returns the length of the stream in bytes.
-    pub const fn stream_len(&self) -> u64 {
+    pub fn stream_len(&self) -> u64 {
         self.source.len()
     }
 

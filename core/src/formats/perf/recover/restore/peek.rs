@@ -17,7 +17,7 @@ pub(super) struct Peek<'a> {
 
 impl<'a> Peek<'a> {
     /// Length of the file in bytes.
-    pub(super) const fn len(&self) -> u64 {
+    pub(super) fn len(&self) -> u64 {
         self.source.len()
     }
 
