@@ -69,14 +69,23 @@ impl std::error::Error for StepsSpent {}
 ///
 /// If the work takes more: its result is worthless and thrown away.
 pub fn within<T>(most: u64, work: impl FnOnce() -> T) -> Result<T, StepsSpent> {
-    let outer = MOST.get();
-    if outer == u64::MAX {
+    let scope = Scope { outer: MOST.get() };
+    if scope.outer == u64::MAX {
         MOST.set(COUNTED.get().saturating_add(most));
     }
     let result = work();
-    let has_ended = is_spent();
-    MOST.set(outer);
-    if has_ended { Err(StepsSpent { most }) } else { Ok(result) }
+    if is_spent() { Err(StepsSpent { most }) } else { Ok(result) }
+}
+
+/// Ends with its scope, also if the work panics: the next recording of the thread has its own.
+struct Scope {
+    outer: u64,
+}
+
+impl Drop for Scope {
+    fn drop(&mut self) {
+        MOST.set(self.outer);
+    }
 }
 
 /// Returns the steps that are left to this thread.
@@ -106,6 +115,8 @@ mod tests {
         };
         assert_eq!(within(5, || assert!(both())), spent);
         assert_eq!(within(u64::MAX, || count(u64::MAX)), Ok(()));
+        std::panic::catch_unwind(|| within(5, || panic!("a fault"))).unwrap_err();
+        assert_eq!(rest(), u64::MAX - COUNTED.get());
     }
 
     #[test]

@@ -8,6 +8,7 @@ pub mod applied;
 pub(crate) mod arrival;
 pub(crate) mod beginning;
 mod choice;
+mod explained;
 pub mod outcome;
 pub mod plan;
 pub mod proof;

@@ -15,17 +15,17 @@ use crate::format::Format;
 use crate::kit::num::{to_u64, to_usize};
 use crate::kit::race::{Candidate, Decision, Evidence, decide};
 use crate::kit::reading::repeats::{self, Allowance, Repeat};
-use crate::kit::reading::{Cause, Change, CopyProofs, Hints, Reading};
+use crate::kit::reading::{Cause, CopyProofs, Hints, Reading};
 use crate::kit::source::Source;
-use crate::kit::span::{Layer, Span};
-use crate::kit::words::{agree, byte_count, join_and, list};
+use crate::kit::span::Layer;
 use crate::mend::arrival::{with_loss, with_undone};
 use crate::mend::beginning::{read_prefix, recognise};
+use crate::mend::explained::{LARGE, Read, describe, describe_tie, edits_of};
 use crate::mend::view::view;
-use crate::model::edit::{Edit, Fix, Safety};
+use crate::model::edit::{Edit, Safety};
 use crate::model::limits::{FINDINGS, READING_BYTES, READINGS};
 use crate::model::options::Options;
-use crate::model::patch::{Patch, SourceOffsets};
+use crate::model::patch::Patch;
 use crate::model::recording::{File, FileSet};
 use crate::model::rule::common;
 use crate::model::{Finding, Report, Rule, Severity, Verdict};
@@ -44,16 +44,12 @@ const COSTS: u64 = 4;
 const FAULTS: usize = 4;
 /// Sizes of the blocks in which files are written and copied.
 const BLOCKS: [u64; 5] = [512, 1_024, 2_048, 4_096, 8_192];
-/// Bytes of a block that is not repeated by chance. A smaller one is a copy only if it is proven.
-const LARGE: u64 = 512;
 /// Lengths of the file that the search for a block at a third place reads: all may begin like it.
 const ELSEWHERE: u64 = 4;
 /// Bytes that are compared at a time.
 const COMPARED: u64 = 64 << 10;
 /// The limit of the bytes that candidates read is divided by this where no record can be read.
 const UNREADABLE: u64 = 128;
-/// Codes that a finding names.
-const CODES_SHOWN: usize = 6;
 
 /// Checks a recording without a reading.
 pub(crate) type Check<'c> = &'c dyn Fn(&FileSet<'_>) -> Report;
@@ -202,15 +198,6 @@ fn is_same_block(one: &(u32, Repeat), two: &(u32, Repeat)) -> bool {
     };
     let is_near = reaches(&one.1, &two.1) || reaches(&two.1, &one.1);
     one.0 == two.0 && one.1.len == two.1.len && is_near
-}
-
-/// A candidate other than the stored bytes, with its check.
-struct Read {
-    reading: Reading,
-    offsets: SourceOffsets,
-    report: Report,
-    /// Whether more than equal bytes shows the cause, and no error is left.
-    is_proven: bool,
 }
 
 /// A reading, or the stored bytes, in the race.
@@ -362,15 +349,6 @@ fn patch(files: &FileSet<'_>, reading: &Reading) -> Option<Vec<Patch>> {
     (0_u32..).zip(files.files()).map(patch).collect()
 }
 
-fn edits_of(reading: &Reading) -> Vec<Edit> {
-    let layer = Layer::stored(reading.file);
-    let edit = |change: &Change| {
-        let span = Span::new(layer, change.range.start, change.range.end);
-        Edit::replace(span, change.insert.clone())
-    };
-    reading.changes.iter().map(edit).collect()
-}
-
 /// Returns the cost of a cause: the one that assumes least is the cheapest.
 const fn cost_of(cause: Cause) -> u64 {
     match cause {
@@ -413,105 +391,4 @@ fn has_new_errors(before: &Report, after: &Report) -> bool {
         |code: &str| catalogue::rule(code).is_none_or(|rule| rule.severity == Severity::Error);
     let count = |code: &str| before.counts().get(code).copied().unwrap_or(0);
     after.counts().iter().any(|(code, now)| is_error(code) && *now > count(code))
-}
-
-/// Returns the report of a reading, with its finding, in places of the stored files.
-///
-/// A reading with a rival is not proven.
-fn describe(read: &Read, stored: &Report, files: &FileSet<'_>, has_rival: bool) -> Report {
-    let Read { reading, offsets, is_proven, .. } = read;
-    let mut report = read.report.clone();
-    report.length = files.len();
-    report.move_spans(|span| {
-        let is_moved = span.layer == Layer::stored(reading.file);
-        if is_moved { offsets.of_span(span) } else { span }
-    });
-    let explained = stored.counts().iter().filter(|(code, count)| {
-        let left = report.counts().get(*code).copied().unwrap_or(0);
-        let is_fault = catalogue::rule(code).is_some_and(|rule| rule.severity > Severity::Info);
-        left < **count && is_fault
-    });
-    let codes: Vec<&str> = explained.map(|(code, _)| *code).collect();
-    let total = to_u64(codes.len());
-    let note = format!("explains {}", list(&codes, CODES_SHOWN, total));
-    let mut finding = build_finding(reading).note(note);
-    // Where no size or count shows a length, lost bytes among similar ones look like a small copy.
-    let ends = stored.format.is_some_and(|format| format.description().damage.ends_recording);
-    let is_small = reading.cause == Cause::Doubled && reading.sizes().0 < LARGE && ends;
-    finding = finding.fix(build_fix(reading, *is_proven && !has_rival && !is_small));
-    for (span, meaning) in &reading.witnesses {
-        finding = finding.related(*span, *meaning);
-    }
-    report.lead(finding);
-    report.finish();
-    report
-}
-
-/// Returns the report of the stored bytes, with a finding that names the number of readings that
-/// fit equally.
-fn describe_tie(stored: Report, decision: &Decision<Option<Read>, ()>) -> Report {
-    let mut stored = stored;
-    let leaders = decision.leaders.iter().filter_map(|one| Some(&one.reading.as_ref()?.reading));
-    let Some(first) = leaders.clone().next() else { return stored };
-    let lengths = leaders.map(|reading| {
-        let (dropped, added) = reading.sizes();
-        byte_count(dropped.max(added))
-    });
-    let lengths = join_and(&lengths.collect::<Vec<_>>());
-    let fix = Fix::manual(format!("several readings fit equally: {lengths}; none is applied"));
-    stored.lead(build_finding(first).fix(fix));
-    stored.finish();
-    stored
-}
-
-fn build_finding(reading: &Reading) -> Finding {
-    let (dropped, added) = reading.sizes();
-    let range = match (reading.cause, reading.changes.first()) {
-        (Cause::Exchanged, Some(first)) => first.range.clone(),
-        _ => reading.range(),
-    };
-    let span = Span::new(Layer::stored(reading.file), range.start, range.end);
-    let (rule, message) = match reading.cause {
-        Cause::Doubled => {
-            let first = reading.original().unwrap_or(span.start);
-            let size = byte_count(dropped);
-            (&common::DOUBLED_BLOCK, format!("duplicate block: {size} at {first:#x} are repeated"))
-        }
-        Cause::Inserted => {
-            let (size, were) = (byte_count(dropped), agree(dropped, "was", "were"));
-            (&common::INSERTED_BYTES, format!("{size} {were} inserted at {:#x}", span.start))
-        }
-        Cause::Missing => {
-            let (size, are) = (byte_count(added), agree(added, "is", "are"));
-            (&common::MISSING_BYTES, format!("{size} {are} missing at {:#x}", span.start))
-        }
-        Cause::Exchanged => {
-            let size = byte_count(span.len());
-            let second = reading.changes.last().map_or(0, |last| last.range.start);
-            let places = format!("{:#x} and {second:#x}", span.start);
-            (&common::EXCHANGED_BLOCKS, format!("blocks of {size} are exchanged: {places}"))
-        }
-    };
-    Finding::new(rule, span, "file", message)
-}
-
-/// Returns the fix of a reading. It is exact if the reading is proven.
-fn build_fix(reading: &Reading, is_proven: bool) -> Fix {
-    let (dropped, added) = reading.sizes();
-    let (safety, summary) = match reading.cause {
-        Cause::Doubled => (Safety::Exact, format!("drop the copy of {}", byte_count(dropped))),
-        Cause::Inserted => (Safety::Exact, format!("drop {}", byte_count(dropped))),
-        Cause::Exchanged => (Safety::Exact, "exchange the two blocks again".to_string()),
-        Cause::Missing if reading.is_determined => {
-            (Safety::Exact, format!("insert {} as their copies have them", byte_count(added)))
-        }
-        Cause::Missing => {
-            (Safety::Lossy, format!("insert {}, of unknown ones zeros", byte_count(added)))
-        }
-    };
-    let is_exact = is_proven && reading.is_determined && !reading.witnesses.is_empty();
-    let safety = if is_exact { safety } else { Safety::Lossy };
-    let fix = Fix::new(safety, summary, edits_of(reading));
-    let witnesses = reading.witnesses.iter().cloned();
-    witnesses.fold(fix, |fix, (span, meaning)| fix.witness(span, meaning))
 }

@@ -22,28 +22,34 @@ use crate::kit::steps;
 
 /// Sizes of the blocks in which disks, file systems and transfers move files.
 const SIZES: [u64; 8] = [512, 1_024, 2_048, 4_096, 8_192, 16_384, 32_768, 65_536];
+/// Headers that are read, at most, in bytes of the file for each, as a power of two: a pair that does
+/// not fit costs three headers or so, and records have 40 bytes.
+const PER_HEADER: u32 = 2;
+/// Headers that may always be read.
+const HEADERS_LEAST: u64 = 64 << 10;
 /// Readings of one size that are tried: a chain fits two pairs of blocks only by chance.
 const MOST: usize = 2;
 /// The highest type of a record that perf or simpleperf may come to write.
 const TYPE_MAX: u64 = 127;
 
 /// Returns the pairs of blocks with which the records follow one another to their end. At most
-/// `most` headers of records are read.
-pub(super) fn find(source: &Source<'_>, mut most: u64) -> Vec<Reading> {
+/// `most` headers of records are read, and no more than the file may have.
+pub(super) fn find(source: &Source<'_>, most: u64) -> Vec<Reading> {
+    let mut most = most.min((source.len() >> PER_HEADER).saturating_add(HEADERS_LEAST));
     let mut readings = Vec::new();
     let Some(chain) = Chain::of(source) else { return readings };
     let Err(Some(broken)) = chain.walk(chain.start, None, &mut most) else { return readings };
     // Records before this place are those of the recorder, whichever blocks are exchanged.
     for len in SIZES {
         let enough = readings.len().saturating_add(MOST);
-        let last = broken / len;
+        let last = number_of(broken, len);
         for first in [last, last.saturating_sub(1)] {
             // The first block has the header.
-            if first == 0 || first < chain.start / len {
+            if first == 0 || first < number_of(chain.start, len) {
                 continue;
             }
             let from = chain.last_before(first.saturating_mul(len), &mut most);
-            let blocks = source.len() / len;
+            let blocks = number_of(source.len(), len);
             for second in first.saturating_add(1)..blocks {
                 if most == 0 || readings.len() == enough {
                     break;
@@ -56,6 +62,11 @@ pub(super) fn find(source: &Source<'_>, mut most: u64) -> Vec<Reading> {
         }
     }
     readings
+}
+
+/// Returns the number of the block of `len` bytes that holds the byte at `at`.
+fn number_of(at: u64, len: u64) -> u64 {
+    at.checked_div(len).unwrap_or(0)
 }
 
 /// Two blocks, by their numbers and their length.
@@ -152,8 +163,8 @@ impl<'s> Chain<'s> {
     /// Returns the eight bytes at `at` of the recorder's file as a number.
     fn word(&self, at: u64, pair: Option<Pair>) -> Option<u64> {
         let Some(pair) = pair else { return self.peek.u64(at) };
-        let is_inside = |place: u64| place % pair.len <= pair.len.saturating_sub(8);
-        if is_inside(at) {
+        let inside = at.checked_rem(pair.len).unwrap_or(0);
+        if inside <= pair.len.saturating_sub(8) {
             return self.peek.u64(pair.stored(at));
         }
         let bytes = (at..at.saturating_add(8)).map(|at| {
@@ -164,8 +175,8 @@ impl<'s> Chain<'s> {
         Some(self.peek.number(&bytes?))
     }
 
-    /// Returns whether a feature table begins at `at`: its first section follows it. It has room for
-    /// features that perf then did not write.
+    /// Returns whether a feature table begins at `at`: its first section follows it. It has room
+    /// for features that perf then did not write.
     fn is_table(&self, at: u64, pair: Option<Pair>) -> bool {
         let first = self.word(at, pair).and_then(|first| first.checked_sub(at));
         let most = u64::from(FEATURE_BITS).saturating_mul(SECTION_SIZE);
