@@ -170,6 +170,7 @@ const OF_ARCHITECTURE: &[c_long] = &[258, 259];
 /// Calls of commands that write an output: names, and modes, owners and attributes of open files.
 pub(super) const OF_WRITERS: &[c_long] = &[
     libc::SYS_linkat,
+    libc::SYS_symlinkat,
     libc::SYS_unlinkat,
     libc::SYS_renameat2,
     libc::SYS_mkdirat,
@@ -181,6 +182,8 @@ pub(super) const OF_WRITERS: &[c_long] = &[
     libc::SYS_renameat,
     #[cfg(target_arch = "x86_64")]
     libc::SYS_link,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_symlink,
     #[cfg(target_arch = "x86_64")]
     libc::SYS_unlink,
     #[cfg(target_arch = "x86_64")]

@@ -117,9 +117,13 @@ impl RecordCheck {
             };
             let edits = bytes.map(edit).into_iter().collect();
             let name = record::name(frame.kind).unwrap_or("record");
-            let summary = format!("set the header to {name} of {}", byte_count(frame.size));
-            // `misc` is lost with the type.
-            let safety = if is_size { Safety::Exact } else { Safety::Lossy };
+            let summary = match is_size {
+                true => format!("set header.size to {}", frame.size),
+                false => format!("set the header to {name} of {}", byte_count(frame.size)),
+            };
+            // `misc` is lost with the type, and some fields fit bytes of other records as well.
+            let shows_itself = !kind::FITS_NEARLY_ALL.contains(&frame.kind);
+            let safety = if is_size && shows_itself { Safety::Exact } else { Safety::Lossy };
             let fields = Span::new(span.layer, header.end, span.end);
             let fix = Fix::new(safety, summary, edits);
             finding.fix(fix.witness(fields, "fields up to the next record"))

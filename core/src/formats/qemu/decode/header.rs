@@ -73,7 +73,7 @@ pub enum VersionEvidence {
     /// The events: no other version fits them.
     Events,
     /// The version word: only its byte with this offset differs from a version that the events
-    /// fit.
+    /// fit, and no other version is as near.
     Byte(u64),
 }
 
@@ -94,9 +94,12 @@ impl VersionEvidence {
             let near = Layouts::of(|_, layout| find_only_byte(word, layout.version).is_some());
             let near_fits = Layouts::of(|number, _| near.contains(number) && fits.contains(number));
             if near.first().is_some() {
-                let is_determined = find_only_version(near).is_some() || is_trusted;
-                let found = find_only_version(near_fits).filter(|_| is_determined)?;
-                return Some((Self::Byte(find_only_byte(word, found)?), of_version(found)));
+                let is_determined = find_only_version(near).is_some();
+                let found = find_only_version(near_fits).filter(|_| is_determined || is_trusted)?;
+                let byte = find_only_byte(word, found)?;
+                // If the other bytes lead to several versions, the events choose.
+                let evidence = if is_determined { Self::Byte(byte) } else { Self::Events };
+                return Some((evidence, of_version(found)));
             }
         }
         find_only_version(fits).filter(|_| is_trusted).map(|_| (Self::Events, fits))

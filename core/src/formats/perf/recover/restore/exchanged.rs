@@ -22,8 +22,8 @@ use crate::kit::steps;
 
 /// Sizes of the blocks in which disks, file systems and transfers move files.
 const SIZES: [u64; 8] = [512, 1_024, 2_048, 4_096, 8_192, 16_384, 32_768, 65_536];
-/// Headers that are read, at most, in bytes of the file for each, as a power of two: a pair that does
-/// not fit costs three headers or so, and records have 40 bytes.
+/// Bytes of the file for each header that may be read, as a power of two: a pair that does not fit
+/// costs three headers or so, and records have 40 bytes.
 const PER_HEADER: u32 = 2;
 /// Headers that may always be read.
 const HEADERS_LEAST: u64 = 64 << 10;

@@ -54,6 +54,10 @@ impl HuffmanTable {
             return None;
         }
         weights.push(u8::try_from(left.ilog2().checked_add(1)?).ok()?);
+        // libzstd refuses a tree whose weights could all be smaller by one.
+        if !weights.contains(&1) {
+            return None;
+        }
         let mut codes = Vec::new();
         // Long codes come first, and those of one length in the order of their symbols.
         for weight in 1..=u8::try_from(longest).ok()? {
