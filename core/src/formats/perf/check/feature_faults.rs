@@ -46,7 +46,11 @@ impl FeatureCheck<'_> {
     /// Whether perf shows samples under the bytes of a damaged EVENT_DESC: before perf 7 it takes
     /// the name of an event up to a NUL, wherever that is, and gives it to the ids that follow.
     pub(super) fn misnames(&self, (bit, _): (u32, Section), error: &FeatureError) -> bool {
-        let is_name = matches!(error, FeatureError::StringWithoutNul { label: "event.name", .. });
+        let is_name = matches!(
+            error,
+            FeatureError::StringWithoutNul { label: "event.name", .. }
+                | FeatureError::NoName { .. }
+        );
         bit == bit::EVENT_DESC && is_name && !self.is_strict()
     }
 

@@ -39,6 +39,13 @@ pub enum FeatureError {
         /// The text up to the byte.
         span: Span,
     },
+    /// A name of no character.
+    NoName {
+        /// The field.
+        label: &'static str,
+        /// The name and its length.
+        span: Span,
+    },
     /// A version that no reader knows.
     Version {
         /// The field.
@@ -130,6 +137,7 @@ impl fmt::Display for FeatureError {
             Self::Text { label, span } => {
                 write!(f, "{label} at {:#x} is malformed at {:#x}", span.start, span.end)
             }
+            Self::NoName { label, span } => write!(f, "{label} at {:#x} is empty", span.start),
             Self::Version { label, value, span } => {
                 write!(f, "{label} at {:#x} is {value}, expected 1", span.start)
             }

@@ -122,7 +122,12 @@ pub(super) fn event_desc(cursor: &mut Cursor<'_>) -> Result<(), FeatureError> {
         let start = cursor.position();
         let ids = cursor.u32("event.nr_ids")?.into();
         let ids = count(ids, 8, cursor.left(), "event.nr_ids", cursor.since(start))?;
+        let (start, bytes) = (cursor.position(), cursor.rest());
         string(cursor, "event.name")?;
+        // perf names each event, and shows samples under what stands here.
+        if bytes.get(4) == Some(&0) {
+            return Err(FeatureError::NoName { label: "event.name", span: cursor.since(start) });
+        }
         cursor.skip(ids, 8, "event.ids")?;
     }
     Ok(())
