@@ -75,7 +75,6 @@ const CALLS: &[(&str, libc::c_long, [libc::c_long; 4])] = &[
     ("signalfd4", libc::SYS_signalfd4, [-1, 0, 0, 0]),
     ("pidfd_open", libc::SYS_pidfd_open, [0, 0, 0, 0]),
     ("name_to_handle_at", libc::SYS_name_to_handle_at, [-1, 0, 0, 0]),
-    ("symlinkat", libc::SYS_symlinkat, [0, -1, 0, 0]),
     ("mknodat", libc::SYS_mknodat, [-1, 0, 0, 0]),
     ("chdir", libc::SYS_chdir, [0, 0, 0, 0]),
     ("getsid", libc::SYS_getsid, [0, 0, 0, 0]),

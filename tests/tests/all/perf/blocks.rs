@@ -133,7 +133,7 @@ fn a_changed_byte_in_a_zstd_block_costs_few_samples_and_no_sample_is_made_up() {
     }
     let mut tally = Tally::default();
     for original in originals() {
-        let share = Share::one_in(101);
+        let share = Share::one_in(75);
         for (case, at) in original.data.iter().enumerate().filter(|(case, _)| share.has(*case)) {
             let mask = u8::try_from(case * 37 % 255 + 1).unwrap();
             for mask in [1 << (case % 8), mask] {
