@@ -23,7 +23,7 @@ use crate::sight::AuditRequest;
 /// Checks one recording.
 ///
 /// Never fails: unreadable bytes are a finding, and a limit that is reached makes the verdict
-/// [`Verdict::Incomplete`].
+/// [`Verdict::Incomplete`](crate::Verdict::Incomplete).
 pub fn check(files: &FileSet<'_>, options: &Options) -> Report {
     let checked = within_steps(&options.limits, || reading::check(files, options));
     checked.unwrap_or_else(|spent| report_spent(files, options, spent))
@@ -47,10 +47,10 @@ pub fn repair(files: &FileSet<'_>, options: &Options) -> Repair {
 
 /// Lists what a recording carries that can harm a recipient, and what is private to its sender.
 ///
-/// The findings have the codes `AU0...` and `AU1...`; [`Concern::of`] gives the concern of their
-/// rules. One finding stands for all sightings of a kind in a field. The report of a recording that
-/// no format recognises is that of [`check`]. Memory does not grow with the length of the
-/// recording.
+/// The findings have the codes `AU0...` and `AU1...`; [`Concern::of`](crate::Concern::of) gives the
+/// concern of their rules. One finding stands for all sightings of a kind in a field. The report of
+/// a recording that no format recognises is that of [`check`]. Memory does not grow with the length
+/// of the recording.
 ///
 /// ```
 /// use tracemend::{AuditRequest, Concern, FileSet, Options};
@@ -124,7 +124,8 @@ pub fn cut(files: &FileSet<'_>, options: &Options) -> Result<Repair, CutError> {
 }
 
 /// Writes the records of a recording as text that is safe to print, piece by piece, until `out`
-/// returns false. The options of the format ([`FormatId::dump_options`]) select the records.
+/// returns false. The options of the format
+/// ([`FormatId::dump_options`](crate::FormatId::dump_options)) select the records.
 ///
 /// # Errors
 ///

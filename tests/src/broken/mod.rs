@@ -9,8 +9,8 @@
 //! ```
 //!
 //! - [`damage`]: the nine kinds of damage. [`tool`]: any command. [`readers`]: the judges.
-//! - [`score`]: records kept, false, or shown inside the damage. [`names`]: whether a report names
-//!   the damage. [`table`]: sums, tables and goals.
+//! - [`mod@score`]: records kept, false, or shown inside the damage. [`names`]: whether a report
+//!   names the damage. [`table`]: sums, tables and goals.
 //!
 //! A case has a name, `perf/lost/4/17`: the same name and seed break the same recording in the same
 //! way. `docs/broken-recordings.md` explains each column and has the results.
