@@ -134,9 +134,6 @@ impl Arguments {
         places.read("the source", &recording)?;
         let job = Job { name: &name, recording: &recording, files, options, format };
         let dumped = match self.format {
-            Form::Text if self.is_timeline() => {
-                self.write_timeline(&job, &request, places, streams)?
-            }
             Form::Csv => self.write_tables(&job, &request, places, streams)?,
             _ => self.write_lines(&job, &request, places, streams)?,
         };
@@ -168,7 +165,7 @@ impl Arguments {
         }
     }
 
-    /// Writes text, or lines of JSON.
+    /// Writes text, events of a timeline, or lines of JSON.
     fn write_lines(
         &self,
         job: &Job<'_>,
@@ -178,33 +175,24 @@ impl Arguments {
     ) -> Result<Dumped, Failure> {
         let file = self.output(job, &mut places)?;
         let mut out = Pieces::new(streams, file);
-        if self.numbers == Numbers::Number {
-            let dumped = job.dump(request, |piece| Ok(out.add(piece)))?;
-            return out.close().map(|()| dumped);
-        }
-        let dumped = job
-            .each_line(request, |line| out.push(&(table::with_numbers_as_strings(line) + "\n")))?;
+        let dumped = match self.numbers {
+            _ if self.is_timeline() => {
+                let mut timeline = Timeline::new(job.format.clock());
+                let dumped = job.each_line(request, |line| out.push(&timeline.add(line)?))?;
+                out.push(timeline.end())?;
+                dumped
+            }
+            Numbers::Number => job.dump(request, |piece| Ok(out.add(piece)))?,
+            Numbers::String => job.each_line(request, |line| {
+                out.push(&(table::with_numbers_as_strings(line) + "\n"))
+            })?,
+        };
         out.close().map(|()| dumped)
     }
 
+    /// Whether the records are written as events; only a text has a style.
     fn is_timeline(&self) -> bool {
         self.style.as_deref() == Some(timeline::STYLE)
-    }
-
-    /// Writes a list of events.
-    fn write_timeline(
-        &self,
-        job: &Job<'_>,
-        request: &Dump,
-        mut places: Places,
-        streams: &mut Streams<'_>,
-    ) -> Result<Dumped, Failure> {
-        let file = self.output(job, &mut places)?;
-        let mut out = Pieces::new(streams, file);
-        let mut timeline = Timeline::new(job.format.clock());
-        let dumped = job.each_line(request, |line| out.push(&timeline.add(line)?))?;
-        out.push(timeline.end())?;
-        out.close().map(|()| dumped)
     }
 
     /// Writes one table, or one for each kind.

@@ -9,8 +9,17 @@ use crate::kit::num::to_u64;
 use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};
 
-/// Entries for features that perf reserved and then did not write, at most: it knows fewer.
-const RESERVED_MAX: u64 = 64;
+/// Entries of a table, at most, with those for features that perf then did not write: it knows
+/// fewer.
+const ENTRIES_MAX: u64 = 64;
+
+/// Whether a section at `first` may be the first one after a table at `at`. If the table was moved,
+/// it is not.
+pub fn may_follow(at: u64, first: u64) -> bool {
+    let most = ENTRIES_MAX.saturating_mul(SECTION_SIZE);
+    let len = first.checked_sub(at).filter(|len| (1..=most).contains(len));
+    len.is_some_and(|len| len.is_multiple_of(SECTION_SIZE))
+}
 
 /// Length of a complete table in bytes.
 fn length(body: &Body) -> u64 {
@@ -67,13 +76,11 @@ impl Table {
     }
 
     /// Whether the first section follows the table and the entries that the recorder may have
-    /// reserved after it. Of a table that was moved, it does not.
+    /// reserved after it.
     pub fn is_followed(&self) -> bool {
         let used = self.entries.iter().filter(|(_, section)| section.size > 0);
         let first = used.map(|(_, section)| section.offset).min();
-        first.and_then(|first| first.checked_sub(self.span.end)).is_some_and(|hole| {
-            hole.is_multiple_of(SECTION_SIZE) && hole <= RESERVED_MAX.saturating_mul(SECTION_SIZE)
-        })
+        first.is_some_and(|first| first >= self.span.end && may_follow(self.span.start, first))
     }
 
     /// Returns the end of the last section if the sections adjoin in the order of their places, and

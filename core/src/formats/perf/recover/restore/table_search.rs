@@ -5,7 +5,8 @@ use super::table;
 use super::table_reading::{Hints, TableReading};
 use crate::formats::perf::decode::header::Body;
 use crate::formats::perf::decode::recording::Recording;
-use crate::formats::perf::layout::{FEATURE_BITS, HEADER_SIZE, SECTION_SIZE};
+use crate::formats::perf::decode::table::may_follow;
+use crate::formats::perf::layout::HEADER_SIZE;
 use crate::kit::walk::Item;
 use crate::model::limits::{Limits, RESYNC, WINDOW};
 
@@ -83,10 +84,7 @@ fn is_elsewhere(peek: Peek<'_>, body: &Body, reading: &TableReading) -> bool {
     let last = reading.sections.len().checked_sub(1).map(|last| reading.entry_at(last));
     let ends_with_file =
         || last.and_then(|at| peek.section(at)).and_then(|last| last.end()) == Some(peek.len());
-    let entries = peek.u64(reading.at).and_then(|first| first.checked_sub(declared));
-    let most = u64::from(FEATURE_BITS).saturating_mul(SECTION_SIZE);
-    let follows =
-        entries.is_some_and(|len| (1..=most).contains(&len) && len.is_multiple_of(SECTION_SIZE));
+    let follows = peek.u64(reading.at).is_some_and(|first| may_follow(declared, first));
     follows && ends_with_file()
 }
 
