@@ -15,10 +15,14 @@ fn gap(bytes: &[u8]) -> Option<(String, Option<usize>)> {
     let report = check(&FileSet::single("perf.data", bytes), &Options::default());
     let sizes = report.findings().iter().filter(|finding| finding.rule.code == "PD0006");
     let mut notes = sizes.flat_map(|finding| &finding.notes);
-    let note = notes.find(|note| note.contains("each offset of a feature"))?;
-    let count = note.split(" at ").next()?.split(" from ").next()?.to_string();
-    let place = note.split("0x").nth(1)?.split(|c: char| !c.is_ascii_hexdigit()).next()?;
-    Some((count, usize::from_str_radix(place, 16).ok()))
+    let note = notes.find(|note| note.contains("all offsets of features"))?;
+    let count = [" at ", " from ", " where "]
+        .iter()
+        .fold(note.as_str(), |note, word| note.split(word).next().unwrap_or_default());
+    let count = count.to_string();
+    let place = note.split("0x").nth(1);
+    let place = place.and_then(|place| place.split(|c: char| !c.is_ascii_hexdigit()).next());
+    Some((count, place.and_then(|place| usize::from_str_radix(place, 16).ok())))
 }
 
 #[test]
@@ -38,7 +42,7 @@ fn the_bytes_missing_in_records_are_counted_and_placed() {
             for (damaged, what) in [(lost, "missing"), (more, "too many")] {
                 all += 1;
                 let Some((words, place)) = gap(&damaged) else { continue };
-                assert_eq!(words, format!("{count} bytes {what}"), "{name} at {at:#x}");
+                assert_eq!(words, format!("{count} bytes are {what}"), "{name} at {at:#x}");
                 named += 1;
                 // The record before it, or the bytes up to the next one.
                 placed += usize::from(place.is_some_and(|place| place.abs_diff(at) < 1_024));

@@ -11,7 +11,7 @@ use crate::kit::cursor::Order;
 use crate::kit::num::to_u64;
 use crate::kit::span::{Layer, Span};
 use crate::kit::text::Untrusted;
-use crate::kit::words::{byte_count, join_and, plural};
+use crate::kit::words::{agree, byte_count, join_and, plural};
 use crate::model::edit::{Edit, Fix, Safety};
 use crate::model::{Finding, Report, Rule, Severity};
 
@@ -60,13 +60,13 @@ pub(super) fn name_gap(restoration: &Restoration, report: &mut Report) {
     let is_break = |finding: &&Finding| BREAKS.contains(&finding.rule);
     let mut breaks = report.findings().iter().filter(is_break).map(|finding| finding.span.start);
     let place = match (breaks.next(), breaks.next()) {
-        (None, _) => "at a place that does not show: one record may be of two".to_string(),
+        (None, _) => "where no record shows it, and one may be put together of two".to_string(),
         (Some(at), None) => format!("at {at:#x}, where the records break"),
         (Some(at), Some(_)) => format!("from {at:#x} on, where the records break first"),
     };
+    let (bytes, are) = (byte_count(count), agree(count, "is", "are"));
     let note = format!(
-        "{} {what} {place}: data.size and each offset of a feature are {count} too {how}",
-        byte_count(count)
+        "{bytes} {are} {what} {place}: data.size and all offsets of features are {count} too {how}"
     );
     report.each_held(|finding| {
         if finding.rule == &rules::DATA_SIZE_WRONG {
