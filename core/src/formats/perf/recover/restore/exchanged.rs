@@ -51,7 +51,10 @@ pub(super) fn find(source: &Source<'_>, most: u64) -> Vec<Reading> {
                 continue;
             }
             let from = chain.last_before(source, first.saturating_mul(len), &mut most);
-            for second in first.saturating_add(1)..number_of(source.len(), len) {
+            // Records of one size break at other bytes only: at those after their end.
+            let next = first.saturating_add(1);
+            let after = number_of(chain.end, len).max(next);
+            for second in (after..number_of(source.len(), len)).chain(next..after) {
                 if most == 0 || readings.len() == enough {
                     break;
                 }
@@ -181,5 +184,24 @@ mod tests {
         assert_eq!(found.len(), 1);
         // The search has an end.
         assert!(find(&Source::new(&damaged), 40).is_empty());
+    }
+
+    #[test]
+    fn records_of_one_size_cost_no_walk_for_each_block() {
+        let record = [&68_u32.to_le_bytes()[..], &[0, 0, 64, 0], &[0; 56]].concat();
+        let (count, start) = (20_000, HEADER_SIZE);
+        let len = count * 64;
+        let words = [HEADER_SIZE, 144, HEADER_SIZE, 0, start, len, 0, 0, 2, 0, 0, 0];
+        let words: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let table = [start + len + SECTION_SIZE, 700].map(u64::to_le_bytes).concat();
+        let records = record.repeat(usize::try_from(count).unwrap());
+        let mut file = [b"PERFILE2", &words[..], &records, &table, &[0xff; 700]].concat();
+        let after = file.len() - 700;
+        let border = after / 512 * 512;
+        let (one, two) = file.split_at_mut(border);
+        one[1_024..1_536].swap_with_slice(&mut two[..512]);
+        let found = find(&Source::new(&file), u64::MAX);
+        let starts = found.iter().map(|reading| reading.changes.last().unwrap().range.start);
+        assert!(starts.collect::<Vec<u64>>().contains(&u64::try_from(border).unwrap()));
     }
 }
