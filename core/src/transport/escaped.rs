@@ -37,21 +37,25 @@ pub(super) fn find_string(first: &[u8]) -> Option<(usize, Option<u8>)> {
     (first.starts_with(b"\\") && escapes >= ESCAPES_LEAST).then_some((0, None))
 }
 
-/// Returns the length of a string up to its quote, and the number of its escapes.
+/// Returns the length of a string up to its last quote, and the number of its escapes. Strings that
+/// only spaces part from it belong to it: the first line of a recording may hold few.
 fn measure(text: &[u8], quote: Option<u8>) -> (usize, usize) {
-    let (mut escapes, mut is_escaped) = (0_usize, false);
+    let (mut escapes, mut is_escaped, mut end) = (0_usize, false, None);
     for (at, byte) in text.iter().enumerate() {
-        match *byte {
+        match (*byte, end) {
+            (byte, Some(_)) if Some(byte) == quote => end = None,
+            (byte, Some(_)) if is_space(byte) => {}
+            (_, Some(end)) => return (end, escapes),
             _ if is_escaped => is_escaped = false,
-            b'\\' => {
+            (b'\\', None) => {
                 is_escaped = true;
                 escapes = escapes.saturating_add(1);
             }
-            byte if Some(byte) == quote => return (at, escapes),
+            (byte, None) if Some(byte) == quote => end = Some(at),
             _ => {}
         }
     }
-    (text.len(), escapes)
+    (end.unwrap_or(text.len()), escapes)
 }
 
 /// Decodes a string with escapes up to its quote. Strings after it that only spaces part from it

@@ -119,7 +119,61 @@ fn call_chains_are_those_of_perf_line_by_line() {
             assert!(shown.is_success(), "{}", shown.stderr);
             let mine = script(&std::fs::read(&path).unwrap());
             assert!(mine.lines().any(|line| line.starts_with('\t')));
-            assert_eq!(plain(&mine), plain(&shown.stdout), "{path:?} by {}", perf.version());
+            let by = format!("{path:?} by {}", perf.version());
+            assert_eq!(in_time_order(&plain(&mine)), in_time_order(&plain(&shown.stdout)), "{by}");
+        }
+    }
+}
+
+/// The samples of a text by their times: those of a process that went to another CPU lie in the
+/// file as perf emptied the buffers.
+fn in_time_order(lines: &[String]) -> Vec<&[String]> {
+    let mut samples: Vec<&[String]> = lines.split(String::is_empty).collect();
+    samples.sort_by_key(|sample| sample.first().and_then(|line| line.split(' ').nth(2)));
+    samples
+}
+
+/// Samples and COMM records of which the later ones in time come first in the file.
+fn with_late_names(sample_type: u64) -> Vec<u8> {
+    let attr = Attr::cpu_clock(bit::IP | bit::TID | sample_type).with_ids(&[7]);
+    let mut recording = Recording::new(Order::Little, vec![attr]);
+    let mut maker = recording.maker(0);
+    let mut early = maker.clone();
+    maker.time += 1_000_000;
+    let late = vec![maker.comm("late"), maker.sample(), maker.comm("last"), maker.sample()];
+    recording.extend(late);
+    let first = vec![early.comm("early"), early.sample(), early.sample()];
+    recording.extend(first);
+    for feature in [3, 6, 7, 12] {
+        recording.feature(feature);
+    }
+    recording.build().bytes
+}
+
+#[test]
+fn a_thread_has_the_name_that_it_had_at_the_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("perf.data");
+    let timed = ["early", "early", "late", "last"];
+    let in_file_order = ["late", "last", "early", "early"];
+    for (sample_type, field, names) in
+        [(bit::TIME, "time,", timed), (bit::PERIOD, "", in_file_order)]
+    {
+        let bytes = with_late_names(sample_type);
+        std::fs::write(&path, &bytes).unwrap();
+        let mut lines = plain(&script(&bytes));
+        let time = |line: &String| line.split(' ').nth(2).map(str::to_string);
+        lines.sort_by_key(|line| time(line).filter(|_| !field.is_empty()));
+        let mine: Vec<&str> = lines.iter().filter_map(|line| line.split(' ').next()).collect();
+        assert_eq!(mine, names);
+        for perf in Perf::all_or_skip() {
+            let fields = format!("comm,tid,{field}event,ip");
+            let shown = perf.view(&path, &["script", "-F", &fields]);
+            assert!(shown.is_success(), "{}", shown.stderr);
+            let theirs = plain(&shown.stdout);
+            let theirs: Vec<&str> =
+                theirs.iter().filter_map(|line| line.split(' ').next()).collect();
+            assert_eq!(theirs, names, "{}", perf.version());
         }
     }
 }

@@ -10,8 +10,8 @@
 
 use std::collections::BTreeMap;
 
+use super::Shown;
 use super::frames::{Frame, Frames, chain};
-use crate::formats::perf::decode::record::Named;
 use crate::formats::perf::decode::sample::Sample;
 use crate::kit::num::to_u64;
 use crate::kit::text::Untrusted;
@@ -21,7 +21,6 @@ const STACK_COST: u64 = 64;
 
 /// Stacks with their samples.
 pub(super) struct Stacks {
-    frames: Frames,
     counts: BTreeMap<String, u64>,
     /// Bytes that the counts take, and may take.
     held: u64,
@@ -30,15 +29,14 @@ pub(super) struct Stacks {
 
 impl Stacks {
     /// Stacks that take at most `most` bytes.
-    pub(super) fn new(frames: Frames, most: u64) -> Self {
-        Self { frames, counts: BTreeMap::new(), held: 0, most }
+    pub(super) const fn new(most: u64) -> Self {
+        Self { counts: BTreeMap::new(), held: 0, most }
     }
 
-    /// Counts a sample, and returns whether the stacks have to be taken. `lists` are its lists,
-    /// `misc` is that of its record.
-    pub(super) fn add(&mut self, sample: &Sample, lists: &Named, misc: u16) -> bool {
-        let mut stack = frame_text(&self.frames.comm(sample));
-        for frame in chain(Some(&self.frames), sample, lists, misc).iter().rev() {
+    /// Counts a sample, and returns whether the stacks have to be taken.
+    pub(super) fn add(&mut self, frames: &Frames, shown: &Shown<'_>, sample: &Sample) -> bool {
+        let mut stack = frame_text(&frames.comm(sample.origin.tid.unwrap_or(0), shown.moment));
+        for frame in chain(frames, shown, sample).iter().rev() {
             stack.push(';');
             stack.push_str(&describe(frame));
         }

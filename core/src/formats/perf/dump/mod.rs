@@ -1,12 +1,13 @@
 //! Records as text or lines of JSON, in the order of the file, stored and expanded ones.
 //!
 //! - `line`: one record. `script`: one sample with all that it has.
-//! - `names`, `registers`, `traced`: the names of events and threads, of registers, of the fields
-//!   of tracepoints.
+//! - `names`, `registers`, `traced`: the names of events, of registers, of the fields of
+//!   tracepoints.
 //! - `folded`: stacks; `frames`: those of one sample, with names from `spaces` and `symbols`.
 //!
 //! perf sorts samples by their times before it prints them; a dump does not, so that every line can
-//! be found in the file.
+//! be found in the file. The names of threads and files are those of the time of a sample all the
+//! same: a first pass gathers the records that give them.
 
 mod folded;
 mod frames;
@@ -20,7 +21,7 @@ mod traced;
 
 use self::folded::Stacks;
 use self::frames::Frames;
-use self::names::{Threads, name_event};
+use self::names::name_event;
 use self::registers::Registers;
 use self::spaces::Gatherer;
 use self::symbols::Symbols;
@@ -87,6 +88,8 @@ struct Shown<'a> {
     number: u64,
     record: RecordView<'a>,
     origin: SampleId,
+    /// When it was, among the records that give names.
+    moment: u64,
     sample: Option<&'a Sample>,
     /// Name of the event, safe to print.
     event: String,
@@ -131,42 +134,20 @@ pub(super) fn dump(
     let files = &restoration.apply(files);
     let opened = open(files).map_err(|_| DumpError::Unreadable)?;
     let order = restoration.order;
-    let how = (style, order);
-    if style == Style::Folded || style == Style::Script && frames::has_chains(&opened, limits) {
-        return write_stacks(&opened, options, how, out);
-    }
-    let mut writer = Writer::new(options, how, Lookup::None, out);
-    writer.write_all(&opened, limits);
-    writer.flush();
-    Ok(writer.dumped)
-}
-
-/// Passes samples with their stacks to `out`: the first pass gathers the names in them.
-fn write_stacks(
-    opened: &Opened<'_>,
-    options: &Options,
-    how: (Style, Order),
-    out: &mut dyn FnMut(&str) -> bool,
-) -> Result<Dumped, DumpError> {
-    let limits = &options.limits;
-    let gathering = Lookup::Gathering(Gatherer::new(limits.of(&SPACES)));
+    let gathering = Pass::Gathering(Gatherer::new(limits.of(&SPACES)));
     let mut ignore = |_: &str| true;
-    let mut gatherer = Writer::new(options, how, gathering, &mut ignore);
-    gatherer.write_all(opened, limits);
-    let Lookup::Gathering(gathered) = gatherer.names.stacks else {
+    let mut gatherer = Writer::new(options, (style, order), gathering, &mut ignore);
+    gatherer.write_all(&opened, limits);
+    let Pass::Gathering(gathered) = gatherer.names.pass else {
         return Err(DumpError::Unreadable);
     };
-    let symbols = match opened {
+    let symbols = match &opened {
         Opened::Pipe(_) => Symbols::default(),
         Opened::Sections(recording) => Symbols::read(recording, limits),
     };
-    let frames = Frames::new(gathered.finish(), symbols);
-    let lookup = match how.0 {
-        Style::Folded => Lookup::Counting(Stacks::new(frames, limits.of(&STACKS))),
-        _ => Lookup::Naming(frames),
-    };
-    let mut writer = Writer::new(options, how, lookup, out);
-    writer.write_all(opened, limits);
+    let showing = Pass::Showing(Frames::new(gathered.finish(), symbols));
+    let mut writer = Writer::new(options, (style, order), showing, out);
+    writer.write_all(&opened, limits);
     writer.write_stacks();
     writer.flush();
     Ok(writer.dumped)
@@ -188,28 +169,20 @@ struct Stream {
     is_broken: bool,
 }
 
-/// What is done with the stacks of samples.
-#[derive(Default)]
-enum Lookup {
-    /// They have none, or are not shown.
-    #[default]
-    None,
-    /// The records about threads and memory are gathered first.
+/// What is done with records.
+enum Pass {
+    /// Those about threads and memory are gathered.
     Gathering(Gatherer),
-    /// The samples of each stack are counted.
-    Counting(Stacks),
-    /// The frames of each sample are shown.
-    Naming(Frames),
+    /// All are shown, with the names that were gathered.
+    Showing(Frames),
 }
 
 /// The names that records refer to.
-#[derive(Default)]
 struct Names {
     described: Vec<DescribedEvent>,
-    threads: Threads,
     registers: Registers,
     tracepoints: Tracepoints,
-    stacks: Lookup,
+    pass: Pass,
 }
 
 impl Names {
@@ -228,6 +201,8 @@ struct Writer<'o> {
     filter: Filter<'o>,
     events: Events,
     names: Names,
+    /// The stacks that are counted.
+    stacks: Stacks,
     text: String,
     out: &'o mut dyn FnMut(&str) -> bool,
     /// Whether no more text is wanted.
@@ -241,14 +216,16 @@ impl<'o> Writer<'o> {
     fn new(
         options: &'o Options,
         (style, order): (Style, Order),
-        stacks: Lookup,
+        pass: Pass,
         out: &'o mut dyn FnMut(&str) -> bool,
     ) -> Self {
+        let (described, registers) = (Vec::new(), Registers::default());
         Self {
             style,
             filter: options::filter(options),
             events: Events::new(order),
-            names: Names { stacks, ..Names::default() },
+            names: Names { described, registers, tracepoints: Tracepoints::default(), pass },
+            stacks: Stacks::new(options.limits.of(&STACKS)),
             text: String::new(),
             out,
             is_over: false,
@@ -381,10 +358,10 @@ impl<'o> Writer<'o> {
             self.names.observe_feature(record, order);
         }
         self.events.sort();
-        if let Lookup::Gathering(gatherer) = &mut self.names.stacks {
-            return gatherer.observe(record, order, &self.events);
-        }
-        self.names.threads.observe(record, order);
+        let frames = match &mut self.names.pass {
+            Pass::Gathering(gatherer) => return gatherer.observe(record, number, &self.events),
+            Pass::Showing(frames) => frames,
+        };
         let sample = match record.frame.kind {
             kind::SAMPLE => {
                 let mut sample = Sample::default();
@@ -407,11 +384,13 @@ impl<'o> Writer<'o> {
         if !is_wanted || is_of_samples && sample.is_none() {
             return;
         }
-        let thread = origin.tid.map_or_else(String::new, |tid| self.names.threads.name(tid));
+        let moment = frames.moment(origin.time, number);
+        let thread = origin.tid.map_or_else(String::new, |tid| frames.comm(tid, moment));
         let mut shown = Shown {
             number,
             record: *record,
             origin,
+            moment,
             sample: sample.as_ref(),
             event,
             thread,
@@ -449,16 +428,17 @@ impl<'o> Writer<'o> {
     fn write_shown(&mut self, shown: &Shown<'_>) {
         let order = self.events.order();
         let registers = self.names.registers;
+        let Pass::Showing(frames) = &self.names.pass else { return };
         self.dumped.records = self.dumped.records.saturating_add(1);
         match (self.style, shown.sample) {
             (Style::Script, Some(sample)) => {
-                let frames = match &self.names.stacks {
-                    Lookup::Naming(frames) => Some(frames),
-                    _ => None,
-                };
                 script::write_sample(shown, sample, (frames, registers), order, &mut self.text);
             }
-            (Style::Folded, Some(sample)) => self.count_stack(shown, sample),
+            (Style::Folded, Some(sample)) => {
+                if self.stacks.add(frames, shown, sample) {
+                    self.write_stacks();
+                }
+            }
             (Style::Script | Style::Folded, None) => {}
             (Style::Records, _) => line::write_record(shown, order, &mut self.text),
             (Style::Json, _) => line::write_json(shown, order, &mut self.text),
@@ -468,17 +448,9 @@ impl<'o> Writer<'o> {
         }
     }
 
-    /// Counts a sample with its stack, and writes the stacks if they take too much.
-    fn count_stack(&mut self, shown: &Shown<'_>, sample: &Sample) {
-        let Lookup::Counting(stacks) = &mut self.names.stacks else { return };
-        if stacks.add(sample, &shown.more, shown.record.frame.misc) {
-            self.write_stacks();
-        }
-    }
-
+    /// Writes the stacks that were counted.
     fn write_stacks(&mut self) {
-        let Lookup::Counting(stacks) = &mut self.names.stacks else { return };
-        for line in stacks.take() {
+        for line in self.stacks.take() {
             self.text.push_str(&line);
             if self.text.len() >= TEXT_BATCH {
                 self.flush();

@@ -13,7 +13,7 @@ use std::fmt::Write as _;
 
 use super::Shown;
 use super::folded::base_name;
-use super::frames::{self, Frames};
+use super::frames::{Frames, chain};
 use super::line::write_fields;
 use super::registers::Registers;
 use crate::formats::perf::decode::record::named;
@@ -77,11 +77,11 @@ const EXTENDED_TYPES: [&str; 8] =
 const SPECULATIONS: [&str; 4] =
     ["-", "SPEC_WRONG_PATH", "NON_SPEC_CORRECT_PATH", "SPEC_CORRECT_PATH"];
 
-/// Writes a sample; `frames` are the names in call chains, if the recording has any.
+/// Writes a sample; `frames` are the names in call chains.
 pub(super) fn write_sample(
     shown: &Shown<'_>,
     sample: &Sample,
-    (frames, registers): (Option<&Frames>, Registers),
+    (frames, registers): (&Frames, Registers),
     order: Order,
     text: &mut String,
 ) {
@@ -133,20 +133,14 @@ fn write_head(shown: &Shown<'_>, sample: &Sample, text: &mut String) {
 
 /// Writes the frames of a call chain, each in a line, or the address. Returns whether there is a
 /// chain.
-fn write_stack(
-    shown: &Shown<'_>,
-    sample: &Sample,
-    frames: Option<&Frames>,
-    text: &mut String,
-) -> bool {
+fn write_stack(shown: &Shown<'_>, sample: &Sample, frames: &Frames, text: &mut String) -> bool {
     if sample.callchain_len == 0 {
         if let Some(ip) = sample.ip {
             let _infallible = write!(text, " {ip:>16x}");
         }
         return false;
     }
-    let chain = frames::chain(frames, sample, &shown.more, shown.record.frame.misc);
-    for frame in chain {
+    for frame in chain(frames, shown, sample) {
         let symbol = frame.symbol.map(|symbol| Untrusted(symbol).to_string());
         let symbol = symbol.as_deref().unwrap_or(UNKNOWN);
         let _infallible = write!(text, "\n\t{:>16x} {symbol} (", frame.address);

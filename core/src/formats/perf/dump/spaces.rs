@@ -2,7 +2,8 @@
 //! map of an address.
 //!
 //! Records lie in the order in which perf emptied the buffers of the CPUs, so they are gathered
-//! first, put in the order of their times, and asked for the state at the time of a sample.
+//! first, put in the order of their times, and asked for the state at the time of a sample. Where
+//! samples have no times, the order of the file is what perf goes by as well.
 
 use std::collections::BTreeMap;
 use std::ops::Bound::{Excluded, Unbounded};
@@ -13,7 +14,6 @@ use crate::formats::perf::decode::record::named::number;
 use crate::formats::perf::decode::record::{Named, fields};
 use crate::formats::perf::decode::value::Value;
 use crate::formats::perf::layout::record as kind;
-use crate::kit::cursor::Order;
 use crate::kit::num::to_u64;
 use crate::kit::text::Untrusted;
 
@@ -48,7 +48,10 @@ pub(super) struct Place<'s> {
 
 /// Gathers the records of a recording.
 pub(super) struct Gatherer {
-    changes: Vec<(u64, Change)>,
+    /// Each with its time and the number of its record.
+    changes: Vec<((Option<u64>, u64), Change)>,
+    /// Whether the first sample has a time.
+    is_timed: Option<bool>,
     names: Names,
     /// Bytes that may still be held; what does not fit is not known.
     room: u64,
@@ -56,17 +59,20 @@ pub(super) struct Gatherer {
 
 impl Gatherer {
     pub(super) fn new(room: u64) -> Self {
-        Self { changes: Vec::new(), names: Names::default(), room }
+        Self { changes: Vec::new(), is_timed: None, names: Names::default(), room }
     }
 
-    /// Takes a record. One without a time is before all others.
-    pub(super) fn observe(&mut self, record: &RecordView<'_>, order: Order, events: &Events) {
+    /// Takes the record with a number.
+    pub(super) fn observe(&mut self, record: &RecordView<'_>, number: u64, events: &Events) {
         let found = record.frame.kind;
+        if found == kind::SAMPLE && self.is_timed.is_none() {
+            self.is_timed = events.origin_of(record).map(|origin| origin.time.is_some());
+        }
         if !matches!(found, kind::MMAP | kind::MMAP2 | kind::COMM | kind::FORK) {
             return;
         }
-        let time = events.origin_of(record).and_then(|origin| origin.time).unwrap_or(0);
-        let fields = fields(record, order);
+        let time = events.origin_of(record).and_then(|origin| origin.time);
+        let fields = fields(record, events.order());
         let text = fields.iter().find_map(|(_, value)| match value {
             Value::Text(text) => Some(text.as_slice()),
             _ => None,
@@ -80,7 +86,7 @@ impl Gatherer {
         };
         if let Some(change) = change {
             self.room = room;
-            self.changes.push((time, change));
+            self.changes.push(((time, number), change));
         }
     }
 
@@ -96,16 +102,23 @@ impl Gatherer {
     }
 
     /// Puts the records in the order of their times.
-    pub(super) fn finish(mut self) -> Spaces {
-        self.changes.sort_by_key(|(time, _)| *time);
+    pub(super) fn finish(self) -> Spaces {
         let mut spaces = Spaces {
+            is_timed: self.is_timed.unwrap_or(true),
             maps: Vec::new(),
             spaces: BTreeMap::new(),
             comms: BTreeMap::new(),
             names: self.names,
             room: self.room,
         };
-        self.changes.into_iter().for_each(|(time, change)| spaces.apply(time, change));
+        // One without a time is before all others.
+        let changes = self
+            .changes
+            .into_iter()
+            .map(|((time, number), change)| (spaces.moment(time, number).unwrap_or(0), change));
+        let mut changes: Vec<(u64, Change)> = changes.collect();
+        changes.sort_by_key(|(moment, _)| *moment);
+        changes.into_iter().for_each(|(moment, change)| spaces.apply(moment, change));
         spaces
     }
 }
@@ -159,6 +172,8 @@ type Space = BTreeMap<u64, Range>;
 
 /// The names of threads and the memory of processes over time.
 pub(super) struct Spaces {
+    /// Whether moments are times in nanoseconds, or else numbers of records.
+    is_timed: bool,
     maps: Vec<Map>,
     spaces: BTreeMap<u32, Space>,
     comms: BTreeMap<u32, Vec<(u64, u32)>>,
@@ -167,6 +182,11 @@ pub(super) struct Spaces {
 }
 
 impl Spaces {
+    /// Returns when a record was.
+    pub(super) fn moment(&self, time: Option<u64>, number: u64) -> Option<u64> {
+        time.or((!self.is_timed).then_some(number))
+    }
+
     /// Returns the name of a thread at a time, safe to print.
     pub(super) fn comm(&self, tid: u32, time: u64) -> String {
         let known = self.comms.get(&tid).and_then(|versions| at(versions, time));
