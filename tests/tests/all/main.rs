@@ -105,6 +105,7 @@ mod perf {
     mod refused;
     mod rules;
     mod script;
+    mod several;
     mod simpleperf;
     mod topology;
     mod tracepoints;

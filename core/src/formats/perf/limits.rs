@@ -56,8 +56,8 @@ pub static CHANGES: Limit = Limit::new(
     "a block of 6 KiB takes less, and perf record -z writes blocks of 0.3 to 6 KiB",
 );
 
-/// Bytes of the names and maps by which a dump names threads and the frames of stacks. What does not
-/// fit is unknown.
+/// Bytes of the names and maps by which a dump names threads and the frames of stacks. What does
+/// not fit is unknown.
 pub static SPACES: Limit = Limit::new(
     "perf-spaces",
     256 << 20,

@@ -87,6 +87,10 @@ fn describe(salvage: &Salvage, edits: Vec<Edit>) -> Fix {
     if salvage.is_mended {
         summary.push_str(", set values of attrs by which the records can be read");
     }
+    if salvage.unknown > 0 {
+        let unknown = plural(salvage.unknown, "event");
+        summary.push_str(&format!(", name {unknown} dummy: nothing tells what was counted"));
+    }
     summary.push_str(&format!(", replace or drop {}", byte_count(dropped)));
     let fix = Fix::new(Safety::Lossy, summary, edits);
     Fix { records_lost: salvage.lost, ..fix }

@@ -186,6 +186,10 @@ pub const fn is_event_type(kind: u32) -> bool {
     kind < PMUS_MAX || kind >= OWN_PMUS
 }
 
+/// `PERF_TYPE_SOFTWARE`, and its `PERF_COUNT_SW_DUMMY`, which counts nothing.
+pub const TYPE_SOFTWARE: u32 = 1;
+/// See [`TYPE_SOFTWARE`].
+pub const SOFTWARE_DUMMY: u64 = 9;
 /// `PERF_TYPE_TRACEPOINT`.
 pub const TYPE_TRACEPOINT: u32 = 2;
 

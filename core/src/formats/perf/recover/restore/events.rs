@@ -11,19 +11,22 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use super::attr_copies::{AttrCopies, AttrHome, MOST_ATTRS, MOST_EVIDENCE, MOST_IDS};
-use super::described::{self};
+use super::described;
+use super::identity;
 use super::peek::Peek;
 use super::salvage::mend_attrs;
 use super::{Correction, Part};
 use crate::formats::perf::decode::attr;
+use crate::formats::perf::decode::attr_bytes::{AttrBytes, set_word};
 use crate::formats::perf::decode::attrs::StoredEvent;
 use crate::formats::perf::decode::event::Events;
 use crate::formats::perf::decode::header::Section;
 use crate::formats::perf::decode::recording::{RecordFile, Recording};
+use crate::formats::perf::layout::attr::at as word;
 use crate::formats::perf::layout::{
     ATTR_SIZE_VER0, HEADER_SIZE, SECTION_SIZE, feature, field, is_published,
 };
-use crate::kit::cursor::{Cursor, Order};
+use crate::kit::cursor::Cursor;
 use crate::kit::race::leader;
 use crate::kit::source::Source;
 use crate::kit::span::Layer;
@@ -252,15 +255,24 @@ impl<'a> AttrCopies<'a> {
     /// Corrects the size of an attr without a copy: the header has it, too.
     fn correct_attr_size(&self, index: usize, attr: u64) -> Option<Correction> {
         let size = u32::try_from(self.size).ok()?;
-        let (found, stated) = (self.peek.u64(attr)?, self.peek.attr_size(attr)?);
+        let stated = self.peek.attr_size(attr)?;
         if stated == size || (stated == 0 && self.size == ATTR_SIZE_VER0) {
             return None;
         }
-        let value = match self.peek.order {
-            Order::Little => found & 0xffff_ffff | u64::from(size) << 32,
-            Order::Big => found & !0xffff_ffff | u64::from(size),
-        };
-        let correction = Correction::new(Part::Attr(index)).word(attr, found, value);
+        let mut bytes = self.peek.bytes(attr, attr.saturating_add(self.size)).into_owned();
+        let order = self.peek.order;
+        let is_lost = identity::is_lost(AttrBytes { bytes: &bytes, order }, self.size);
+        if is_lost {
+            identity::forget(&mut bytes, order);
+        }
+        set_word(&mut bytes, word::SIZE, size.into(), order);
+        let source = Source::new(&bytes);
+        let new = Peek { source: &source, order };
+        let mut correction = Correction::new(Part::Attr(index)).determined_if(!is_lost);
+        for at in [word::TYPE, word::CONFIG] {
+            let place = attr.saturating_add(at);
+            correction = correction.word(place, self.peek.u64(place)?, new.u64(at)?);
+        }
         Some(correction.witness(field::ATTR_SIZE, 8, "header.attr_size"))
     }
 

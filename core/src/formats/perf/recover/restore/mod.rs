@@ -41,6 +41,7 @@ mod flags;
 mod harmless_entries;
 mod head;
 mod hints;
+mod identity;
 mod ids;
 mod layout;
 mod magic;

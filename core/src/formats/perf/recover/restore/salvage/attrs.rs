@@ -1,9 +1,12 @@
 //! Readings of the events: where the attrs can lie, and which ids they have.
 
+use std::collections::BTreeSet;
+
 use super::super::described;
+use super::super::identity;
 use super::super::odd_values;
 use super::super::peek::Peek;
-use super::attr_len;
+use super::{attr_len, stated_events};
 use crate::formats::perf::decode::attr;
 use crate::formats::perf::decode::attr_bytes::{AttrBytes, set_word};
 use crate::formats::perf::decode::attrs::StoredEvent;
@@ -45,6 +48,8 @@ pub(super) struct Reading {
     pub(super) events: Vec<StoredEvent>,
     /// Whether values of attrs are not those of the file.
     pub(super) is_mended: bool,
+    /// Events of which nothing tells what they counted.
+    pub(super) unknown: usize,
 }
 
 impl Reading {
@@ -127,24 +132,21 @@ pub(super) fn readings(
     };
     let body = &recording.body;
     let start = recording.header.length();
+    let tables = Tables { peek, start, stated: stated_events(recording).unwrap_or(0) };
     if let Some(size) = attr_len(body.attr_size) {
         let count = body.attrs.size.checked_div(body.attr_size).unwrap_or(0);
-        for place in IdsPlace::ALL {
-            let table = (body.attrs.offset, size, count.max(1));
-            push(read_table(peek, start, table, place));
-        }
+        tables.read_all((body.attrs.offset, size, count.max(1)), &mut push);
     }
     for section in sections {
         push(read_described(peek, section.offset));
     }
     described_in_pipe(recording, (start, end)).for_each(|reading| push(Some(reading)));
-    for (at, size, count) in find_tables(peek, start) {
-        for place in IdsPlace::ALL {
-            push(read_table(peek, start, (at, size, count), place));
-        }
+    for table in find_tables(peek, start) {
+        tables.read_all(table, &mut push);
     }
-    for (at, size, count) in find_moved_tables(peek, start) {
-        push(read_table(peek, field::ATTR_SIZE, (at, size, count), IdsPlace::BeforeAttrs));
+    let moved = Tables { start: field::ATTR_SIZE, ..tables };
+    for table in find_moved_tables(peek, start) {
+        push(moved.read(table, IdsPlace::BeforeAttrs));
     }
     // EVENT_DESC without a table that leads to it.
     if sections.is_empty() {
@@ -152,23 +154,30 @@ pub(super) fn readings(
         let last = from.saturating_add(SEARCHED_FEATURES).min(peek.len());
         (from..last).for_each(|at| push(read_described(peek, at)));
     }
-    // A single attr between its ids and the records, of which nothing else is known.
-    for size in ATTR_SIZES.map(u64::from) {
-        let entry = size.saturating_add(SECTION_SIZE);
-        for after in [body.data.offset, body.attrs.end().unwrap_or(0)] {
-            if let Some(at) = after.checked_sub(entry).filter(|at| *at >= start) {
-                let ids = peek.section(at.saturating_add(size));
-                let is_placed = ids.is_some_and(|ids| {
-                    let is_usual = ids.offset == start && ids.end() == Some(at);
-                    is_usual || ids.size == 8 && attr_len(body.attr_size) == Some(size)
-                });
-                if is_placed {
-                    push(read_table(peek, start, (at, size, 1), IdsPlace::Equal));
-                }
-            }
-        }
+    for table in find_lone_attrs(peek, recording) {
+        tables.read_all(table, &mut push);
     }
     readings
+}
+
+/// Finds a single attr between its ids and the records, of which nothing else is known.
+fn find_lone_attrs(peek: Peek<'_>, recording: &Recording<'_>) -> Vec<(u64, u64, u64)> {
+    let (body, start) = (&recording.body, recording.header.length());
+    let mut found = Vec::new();
+    for size in ATTR_SIZES.map(u64::from) {
+        let entry = size.saturating_add(SECTION_SIZE);
+        let ends = [body.data.offset, body.attrs.end().unwrap_or(0)];
+        let places = ends.into_iter().filter_map(|end| end.checked_sub(entry));
+        let is_placed = |at: &u64| {
+            peek.section(at.saturating_add(size)).is_some_and(|ids| {
+                let is_usual = ids.offset == start && ids.end() == Some(*at);
+                is_usual || ids.size == 8 && attr_len(body.attr_size) == Some(size)
+            })
+        };
+        let placed = places.filter(|at| *at >= start).filter(is_placed);
+        found.extend(placed.map(|at| (at, size, 1)));
+    }
+    found
 }
 
 /// Finds places after the header that look like attr tables: entries of one size, one after
@@ -240,49 +249,89 @@ impl IdsPlace {
     const ALL: [Self; 3] = [Self::Stored, Self::Equal, Self::BeforeAttrs];
 }
 
-/// Reads `count` entries of an attr table at `at`, whose attrs have `size` bytes.
-fn read_table(
-    peek: Peek<'_>,
+/// Where attr tables can lie, each given as its place, the size of its attrs and their number.
+#[derive(Clone, Copy)]
+struct Tables<'s> {
+    peek: Peek<'s>,
+    /// The end of the header.
     start: u64,
-    (at, size, count): (u64, u64, u64),
-    place: IdsPlace,
-) -> Option<Reading> {
-    let entry = size.saturating_add(SECTION_SIZE);
-    let mut found: Vec<(Vec<u8>, Option<Section>)> = Vec::new();
-    let mut is_truncated = false;
-    for index in 0..count.min(MOST_EVENTS) {
-        let attr = at.saturating_add(index.saturating_mul(entry));
-        let after = attr.saturating_add(size);
-        let mut bytes = peek.bytes(attr, after).into_owned();
-        if attr < start || to_u64(bytes.len()) < LEAST_ATTR {
-            break;
-        }
-        // perf inject writes attrs at the end of the file. A cut one lacks fields that are often 0.
-        is_truncated |= to_u64(bytes.len()) < size;
-        bytes.resize(to_usize(size), 0);
-        found.push((bytes, peek.section(after)));
+    /// The number of events that the header states; 0 if it states none.
+    stated: u64,
+}
+
+impl Tables<'_> {
+    /// Passes on the readings of a table, with each place of its ids.
+    fn read_all(self, table: (u64, u64, u64), push: &mut dyn FnMut(Option<Reading>)) {
+        IdsPlace::ALL.into_iter().for_each(|place| push(self.read(table, place)));
     }
-    let stored = found.iter().map(|(_, ids)| ids.filter(|ids| is_placed(peek, start, ids)));
-    let stored: Vec<Option<Section>> = stored.collect();
-    let ids = match place {
-        IdsPlace::Stored => stored,
-        IdsPlace::Equal => split_ids(start, at, found.len())?,
-        IdsPlace::BeforeAttrs => move_ids(stored, at)?,
-    };
-    let mut left = MOST_IDS;
-    let event = |((attr, _), ids): ((Vec<u8>, _), Option<Section>)| StoredEvent {
-        attr,
-        ids: ids.map(|ids| read_ids(peek, ids, &mut left)).unwrap_or_default(),
-    };
-    let events = found.into_iter().zip(ids).map(event).collect();
-    let mut reading = finish(peek, events, size)?;
-    reading.is_mended |= is_truncated;
-    Some(reading)
+
+    /// Reads a table with its ids.
+    fn read(self, (at, size, count): (u64, u64, u64), place: IdsPlace) -> Option<Reading> {
+        let (peek, start) = (self.peek, self.start);
+        let entry = size.saturating_add(SECTION_SIZE);
+        let mut found: Vec<(Vec<u8>, Option<Section>)> = Vec::new();
+        let mut is_truncated = false;
+        for index in 0..count.min(MOST_EVENTS) {
+            let attr = at.saturating_add(index.saturating_mul(entry));
+            let after = attr.saturating_add(size);
+            let mut bytes = peek.bytes(attr, after).into_owned();
+            if attr < start || to_u64(bytes.len()) < LEAST_ATTR {
+                break;
+            }
+            // perf inject writes attrs at the end of the file. A cut one lacks fields that are
+            // often 0.
+            is_truncated |= to_u64(bytes.len()) < size;
+            bytes.resize(to_usize(size), 0);
+            found.push((bytes, peek.section(after)));
+        }
+        let stored = found.iter().map(|(_, ids)| ids.filter(|ids| is_placed(peek, start, ids)));
+        let stored: Vec<Option<Section>> = stored.collect();
+        // Some of the ids may be those of events whose attrs are lost.
+        let is_guess = place != IdsPlace::Stored;
+        if is_guess && self.stated > to_u64(found.len()) {
+            return None;
+        }
+        let ids = match place {
+            IdsPlace::Stored => stored,
+            IdsPlace::Equal if are_before(&stored, start, at) => return None,
+            IdsPlace::Equal => split_ids(start, at, found.len())?,
+            IdsPlace::BeforeAttrs => move_ids(stored, at)?,
+        };
+        let mut left = MOST_IDS;
+        let event = |((attr, _), ids): ((Vec<u8>, _), Option<Section>)| StoredEvent {
+            attr,
+            ids: ids.map(|ids| read_ids(peek, ids, &mut left)).unwrap_or_default(),
+        };
+        let events: Vec<StoredEvent> = found.into_iter().zip(ids).map(event).collect();
+        if is_guess && !are_ids(&events) {
+            return None;
+        }
+        let mut reading = finish(peek, events, size)?;
+        reading.is_mended |= is_truncated;
+        Some(reading)
+    }
 }
 
 /// Whether ids can lie in a section.
 fn is_placed(peek: Peek<'_>, start: u64, ids: &Section) -> bool {
     ids.fits(peek.len()) && ids.offset >= start && ids.size & 7 == 0 && ids.size > 0
+}
+
+/// Whether all sections of ids adjoin from the end of the header on, before the attrs.
+fn are_before(stored: &[Option<Section>], start: u64, attrs: u64) -> bool {
+    let mut end = Some(start);
+    let adjoin = stored.iter().all(|ids| {
+        let follows = ids.filter(|ids| Some(ids.offset) == end);
+        end = follows.and_then(|ids| ids.end());
+        end.is_some_and(|end| end <= attrs)
+    });
+    adjoin && !stored.is_empty()
+}
+
+/// Whether the ids can be those of events: the kernel counts them from 1, and gives none twice.
+fn are_ids(events: &[StoredEvent]) -> bool {
+    let mut seen = BTreeSet::new();
+    events.iter().flat_map(|event| &event.ids).all(|id| *id != 0 && seen.insert(*id))
 }
 
 /// Moves sections that adjoin so that they end at `attrs`.
@@ -335,15 +384,20 @@ fn read_described(peek: Peek<'_>, at: u64) -> Option<Reading> {
 
 /// Gives all attrs the size that they have in the table.
 pub(super) fn finish(peek: Peek<'_>, mut events: Vec<StoredEvent>, size: u64) -> Option<Reading> {
-    let mut is_mended = false;
+    let (mut is_mended, mut unknown) = (false, 0_usize);
     for event in &mut events {
         // The size 0 stands for the first version.
-        let stored = AttrBytes { bytes: &event.attr, order: peek.order }.word(word::SIZE);
+        let attr = AttrBytes { bytes: &event.attr, order: peek.order };
+        let stored = attr.word(word::SIZE);
+        if identity::is_lost(attr, size) {
+            identity::forget(&mut event.attr, peek.order);
+            unknown = unknown.saturating_add(1);
+        }
         if stored != size && (size != ATTR_SIZE_VER0 || stored != 0) {
             set_word(&mut event.attr, word::SIZE, size, peek.order);
             is_mended = true;
         }
     }
     let is_whole = events.iter().all(|event| event.attr.len() == to_usize(size));
-    (is_whole && !events.is_empty()).then_some(Reading { events, is_mended })
+    (is_whole && !events.is_empty()).then_some(Reading { events, is_mended, unknown })
 }

@@ -106,7 +106,7 @@ pub(in super::super) fn mend_attrs(
     limits: &Limits,
 ) -> Option<Vec<StoredEvent>> {
     let order = recording.order();
-    let stored = Reading { events, is_mended: false };
+    let stored = Reading { events, ..Reading::default() };
     let mut evidence = gather(&recording.file, (find_start(recording, end), end), limits);
     evidence.retain(|record| record.frame.kind == record::SAMPLE);
     let read = |reading: &Reading| to_usize(score(reading, &evidence, order).0);

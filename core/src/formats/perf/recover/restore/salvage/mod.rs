@@ -15,10 +15,13 @@ mod mend;
 mod pipe;
 mod records;
 
+use std::cmp::Reverse;
+
 pub use self::attrs::{described_in, read_events};
 pub(super) use self::mend::mend_attrs;
 pub use self::pipe::salvage_pipe;
 use super::flags::{self, Demand};
+use super::identity;
 use super::peek::Peek;
 use super::{shape, table_search};
 use crate::formats::perf::decode::attrs::StoredEvent;
@@ -40,6 +43,8 @@ pub struct Salvage {
     pub events: Vec<StoredEvent>,
     /// Whether values of attrs are not those of the file.
     pub is_mended: bool,
+    /// Number of events of which nothing tells what they counted.
+    pub unknown: u64,
     /// Ranges of the file with valid records, in order.
     pub ranges: Vec<(u64, u64)>,
     /// Number of valid records.
@@ -61,7 +66,7 @@ pub fn salvage(recording: &Recording<'_>, limits: &Limits) -> Option<Salvage> {
     let mut readings = attrs::readings(peek, recording, &sections, end);
     let evidence = mend::gather(&recording.file, (mend::find_start(recording, end), end), limits);
     readings.extend(anchors::reading(peek, recording, &evidence));
-    let mut best: Option<(records::Gathered, u64, attrs::Reading)> = None;
+    let mut best: Option<((u64, u64, Reverse<usize>), records::Gathered, attrs::Reading)> = None;
     let mut effort = mend::Effort::new(limits);
     for reading in readings {
         let mended = mend::mend(&reading, &evidence, recording.order(), &mut effort);
@@ -69,19 +74,19 @@ pub fn salvage(recording: &Recording<'_>, limits: &Limits) -> Option<Salvage> {
         let alike = found.iter().flat_map(|reading| mend::similar(reading, recording.order()));
         for reading in found.iter().cloned().chain(alike) {
             let events = reading.events(recording.order()).filter(Events::can_be_opened);
-            let gather = |events| records::gather(recording, &events, end, limits);
-            let Some(gathered) = events.map(gather) else { continue };
+            let Some(events) = events else { continue };
+            let has_others = may_have_others(recording, &events, &evidence);
+            let gathered = records::gather(recording, (&events, has_others), end, limits);
             // Compressed records are as valid by any events; those in them are not.
             let (explained, ..) = mend::score(&reading, &evidence, recording.order());
-            let is_better = best
-                .as_ref()
-                .is_none_or(|(best, most, _)| (gathered.weight, explained) > (best.weight, *most));
-            if is_better {
-                best = Some((gathered, explained, reading));
+            let merit = (gathered.weight, explained, Reverse(reading.unknown));
+            if best.as_ref().is_none_or(|(most, ..)| merit > *most) {
+                best = Some((merit, gathered, reading));
             }
         }
     }
-    let (mut gathered, _, mut reading) = best.filter(|(gathered, ..)| gathered.count > 0)?;
+    let (_, mut gathered, mut reading) = best.filter(|(_, gathered, _)| gathered.count > 0)?;
+    forget_lone(recording, &mut reading);
     name_ids(recording, &mut reading, &evidence);
     let mut features = Vec::new();
     if let Some(table) = table.filter(|table| is_table(peek, &table.sections)) {
@@ -96,11 +101,40 @@ pub fn salvage(recording: &Recording<'_>, limits: &Limits) -> Option<Salvage> {
         features,
         events: reading.events,
         is_mended: reading.is_mended,
+        unknown: to_u64(reading.unknown),
         ranges: gathered.ranges,
         records: gathered.count,
         lost: gathered.lost,
         flagged: recording.body.flags.count(),
     })
+}
+
+/// Whether other events may be lost beside a single one: it has the ids of some samples, and the
+/// header does not say that there is one event.
+fn may_have_others(recording: &Recording<'_>, events: &Events, evidence: &[Record<'_>]) -> bool {
+    let names = |record: &Record<'_>| {
+        records::names_event(events, &record.view(Layer::stored(0), 0)) == Some(true)
+    };
+    events.attrs().len() == 1 && stated_events(recording) != Some(1) && evidence.iter().any(names)
+}
+
+/// Returns the number of events that the header states; `None` if its values are no such.
+fn stated_events(recording: &Recording<'_>) -> Option<u64> {
+    let (attrs, size) = (recording.body.attrs.size, recording.body.attr_size);
+    attr_len(size)?;
+    let is_whole = attrs > 0 && attrs.checked_rem(size) == Some(0);
+    attrs.checked_div(size).filter(|_| is_whole)
+}
+
+/// A single event without ids would have the samples of all that the header states.
+fn forget_lone(recording: &Recording<'_>, reading: &mut attrs::Reading) {
+    if let [event] = reading.events.as_mut_slice()
+        && event.ids.is_empty()
+        && stated_events(recording).is_some_and(|count| count > 1)
+    {
+        identity::forget(&mut event.attr, recording.order());
+        reading.unknown = 1;
+    }
 }
 
 /// Gives the only event the ids that the counter values in samples name: perf leaves out values

@@ -38,10 +38,11 @@ impl Gathered {
     }
 }
 
-/// Gathers the records between the header and `end`.
+/// Gathers the records between the header and `end`. If `has_others`, samples of other events may
+/// be among them, whose attrs are lost: perf would show these under the only event.
 pub(super) fn gather(
     recording: &Recording<'_>,
-    events: &Events,
+    (events, has_others): (&Events, bool),
     end: u64,
     limits: &Limits,
 ) -> Gathered {
@@ -65,14 +66,15 @@ pub(super) fn gather(
         let weight = events.weigh(&view);
         // A record of a newer type counts if it follows a valid one.
         let is_new = body::name(item.frame.kind).is_none() && before == item.offset;
-        if weight == 0 && !is_new && !is_readable(events, &view) {
+        let named = names_event(events, &view);
+        let is_foreign = has_others && named == Some(false);
+        if is_foreign || weight == 0 && !is_new && !is_readable(events, &view) {
             gathered.lost = gathered.lost.saturating_add(1);
             continue;
         }
         before = item.end();
         gathered.count = gathered.count.saturating_add(1);
-        let is_named = item.frame.kind == record::SAMPLE && is_named(events, &view);
-        let named = if is_named { weight } else { 0 };
+        let named = if named == Some(true) { weight } else { 0 };
         gathered.weight = gathered.weight.saturating_add(weight).saturating_add(named);
         gathered.kinds |= 1_u128.checked_shl(item.frame.kind).unwrap_or(0);
         match gathered.ranges.last_mut() {
@@ -111,12 +113,15 @@ fn find_start(recording: &Recording<'_>, events: &Events) -> u64 {
     if stated >= least && is_valid { stated } else { least }
 }
 
-/// Whether a sample names an id that an event has. Of a single event perf does not ask that, but
-/// others may be lost.
-fn is_named(events: &Events, view: &RecordView<'_>) -> bool {
+/// Whether a sample names an id that an event has; `None` if it names none. Of a single event perf
+/// does not ask that, but others may be lost.
+pub(super) fn names_event(events: &Events, view: &RecordView<'_>) -> Option<bool> {
     let mut sample = Sample::default();
-    let is_read = matches!(events.read_sample(view, &mut sample), SampleRead::Complete { .. });
-    is_read && sample.origin.id.is_some_and(|id| events.find(id).is_some())
+    let is_sample = view.frame.kind == record::SAMPLE;
+    let is_read =
+        is_sample && matches!(events.read_sample(view, &mut sample), SampleRead::Complete { .. });
+    let id = sample.origin.id.filter(|_| is_read)?;
+    Some(events.find(id).is_some())
 }
 
 /// Whether a check finds no error in a record.
