@@ -8,7 +8,7 @@
 //! ```
 
 use std::cell::Cell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::attr_copies::{AttrCopies, AttrHome, MOST_ATTRS, MOST_EVIDENCE, MOST_IDS};
 use super::described;
@@ -134,6 +134,14 @@ impl<'a> AttrCopies<'a> {
         let stored = stored?;
         if end <= HEADER_SIZE || recording.body.data.offset < end {
             return None;
+        }
+        if self.described.is_empty()
+            && let Some(moved) = move_sections(&stored, end)
+        {
+            let is_id = |id: &u64| *id != 0;
+            let ids: Vec<u64> = moved.iter().flat_map(|section| self.ids(*section)).collect();
+            let distinct: BTreeSet<u64> = ids.iter().copied().filter(is_id).collect();
+            return (distinct.len() == ids.len()).then_some(moved);
         }
         let mut places = vec![HEADER_SIZE];
         let mut counted = HEADER_SIZE;
@@ -308,6 +316,24 @@ impl<'a> AttrCopies<'a> {
         events.sort();
         events
     }
+}
+
+/// Returns sections that adjoin from the header on and leave bytes before the attrs free, moved to
+/// the attrs: bytes were inserted before the ids, or among them. All have one size, so that the
+/// last one is not a longer one whose size is damaged.
+fn move_sections(stored: &[Section], attrs: u64) -> Option<Vec<Section>> {
+    let first = stored.first().filter(|first| first.offset == HEADER_SIZE)?;
+    let adjoin = stored.windows(2).all(|pair| match pair {
+        [one, next] => one.end() == Some(next.offset) && one.size == next.size,
+        _ => false,
+    });
+    let room = attrs.checked_sub(stored.last()?.end()?)?;
+    let is_moved = stored.len() > 1 && adjoin && room > 0 && first.size > 0;
+    let moved = |section: &Section| Section {
+        offset: section.offset.saturating_add(room),
+        size: section.size,
+    };
+    is_moved.then(|| stored.iter().map(moved).collect())
 }
 
 /// Returns how many ids perf reads from a section of `size` bytes: it counts them in 32 bits, and

@@ -57,6 +57,10 @@ pub struct Salvage {
     pub flagged: u64,
 }
 
+/// What makes a reading better: the weight of its records, the evidence that it explains, and few
+/// unknown events.
+type Merit = (u64, u64, Reverse<usize>);
+
 /// Finds the parts of a recording that can be trusted; `None` without an event or a record.
 pub fn salvage(recording: &Recording<'_>, limits: &Limits) -> Option<Salvage> {
     let peek = Peek { source: recording.file.source(), order: recording.order() };
@@ -66,7 +70,7 @@ pub fn salvage(recording: &Recording<'_>, limits: &Limits) -> Option<Salvage> {
     let mut readings = attrs::readings(peek, recording, &sections, end);
     let evidence = mend::gather(&recording.file, (mend::find_start(recording, end), end), limits);
     readings.extend(anchors::reading(peek, recording, &evidence));
-    let mut best: Option<((u64, u64, Reverse<usize>), records::Gathered, attrs::Reading)> = None;
+    let mut best: Option<(Merit, records::Gathered, attrs::Reading)> = None;
     let mut effort = mend::Effort::new(limits);
     for reading in readings {
         let mended = mend::mend(&reading, &evidence, recording.order(), &mut effort);
