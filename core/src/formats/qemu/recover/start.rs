@@ -15,7 +15,7 @@
 //! which is irregular by itself; a copy of the block before it repeats its bytes. Two blocks that
 //! changed places leave a second irregular event, so a log whose rest is sound has none. Else a
 //! block lies after the last event that is vouched for: a reading that goes on from the one before,
-//! or an event with a value that is one of the events shortly before it.
+//! or an event of the loop that follows it.
 //!
 //! One inverted bit that makes all of it events explains more than a block that fits where it
 //! began, has no reading, and ends in other bytes.
@@ -42,9 +42,9 @@ const JOINT: u64 = 64;
 const EVENTS_AFTER: u64 = 16;
 /// Bytes of the largest block that is moved: a page, or a block of a disk.
 pub const BLOCK: u64 = 4096;
-/// Events before an event in which an equal one vouches for it: the pass of a loop.
+/// Events of a pass of a loop, at most.
 const PASS: usize = 16;
-/// Bytes of the smallest event whose value vouches for it: an INSTRUCTION.
+/// Bytes of the smallest event with a value: an INSTRUCTION.
 const VALUE: u64 = 5;
 /// Nanoseconds between two readings of a clock, at most: a minute. Bytes that are read as a clock
 /// by chance have a time that is far away.
@@ -105,26 +105,19 @@ impl Before {
         let at = damage.before.at;
         let near = VecDeque::from([at]);
         let mut before = Self { near, starts: [at; 2], vouched: at, known: None, is_ahead: false };
-        let (mut pass, mut times) = (VecDeque::new(), Vec::new());
+        let mut vouching = Vouching::default();
         let events = Walker::new(decoder, at, damage.before.ring);
         for event in events.map_while(Item::record).take_while(|event| event.end <= damage.at) {
             before.add(damage.at, &event);
             if let Some((next, reading)) = next.zip(read_clock(&event)) {
-                before.is_ahead = reading.time > next;
-                before.known = if before.is_ahead { before.known } else { Some(reading) };
+                // A next reading before all others is damaged itself.
+                before.is_ahead = reading.time > next && before.known.is_some();
+                if reading.time <= next {
+                    before.known = Some(reading);
+                }
             }
-            let bytes = decoder.source().read(event.start, event.end);
-            let is_equal = to_u64(bytes.len()) >= VALUE && pass.contains(&bytes);
-            if !before.is_ahead && is_equal {
-                before.vouched = event.end;
-            } else if !before.is_ahead && goes_on(&mut times, &event) {
-                // Its last bytes may be damaged.
-                before.vouched = event.start;
-            }
-            pass.push_back(bytes);
-            if pass.len() > PASS {
-                pass.pop_front();
-            }
+            let vouched = vouching.add(decoder, &event).filter(|_| !before.is_ahead);
+            before.vouched = vouched.unwrap_or(before.vouched);
         }
         before
     }
@@ -145,17 +138,58 @@ impl Before {
     }
 }
 
-/// Returns whether an event is a reading of a clock that goes on from the one before, and adds it
-/// to the last times.
-fn goes_on(times: &mut Vec<(Kind, i64)>, event: &Event) -> bool {
-    let Some(time) = event.time() else { return false };
-    let Some((_, last)) = times.iter_mut().find(|(kind, _)| *kind == event.kind) else {
-        times.push((event.kind, time));
-        return false;
-    };
-    let step = time.saturating_sub(*last);
-    *last = time;
-    (0..STEP).contains(&step)
+/// Which events are vouched for.
+#[derive(Default)]
+struct Vouching {
+    /// The last time of each clock.
+    times: Vec<(Kind, i64)>,
+    /// The last events, as a pass of a loop may have them.
+    pass: VecDeque<Vec<u8>>,
+    /// Events with a new value since the last reading.
+    new: usize,
+    /// Whether an event repeated one of the pass since then.
+    is_loop: bool,
+    /// Whether another value followed: where a block begins in a loop, an event is torn.
+    is_broken: bool,
+}
+
+impl Vouching {
+    /// Returns the place up to which an event shows that those before it are sound.
+    fn add(&mut self, decoder: Decoder<'_>, event: &Event) -> Option<u64> {
+        if self.goes_on(event) {
+            (self.new, self.is_loop, self.is_broken) = (0, false, false);
+            // Its last bytes may be damaged.
+            return Some(event.start);
+        }
+        let bytes = decoder.source().read(event.start, event.end).into_owned();
+        let has_value = to_u64(bytes.len()) >= VALUE;
+        let is_equal = has_value && self.pass.contains(&bytes);
+        self.pass.push_back(bytes);
+        if self.pass.len() > PASS {
+            self.pass.pop_front();
+        }
+        if is_equal && !self.is_broken {
+            self.is_loop = true;
+            return Some(event.end);
+        }
+        if has_value && !is_equal {
+            self.new = self.new.saturating_add(1);
+            self.is_broken |= self.is_loop || self.new > PASS;
+        }
+        None
+    }
+
+    /// Returns whether an event is a reading of a clock that goes on from the one before.
+    fn goes_on(&mut self, event: &Event) -> bool {
+        let Some(time) = event.time() else { return false };
+        let Some((_, last)) = self.times.iter_mut().find(|(kind, _)| *kind == event.kind) else {
+            self.times.push((event.kind, time));
+            return false;
+        };
+        let step = time.saturating_sub(*last);
+        *last = time;
+        (0..STEP).contains(&step)
+    }
 }
 
 /// Returns the first of some adjoining events in which one inverted bit makes events of bytes that
