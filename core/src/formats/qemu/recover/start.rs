@@ -1,7 +1,8 @@
 //! Where the damage began that the first irregular event shows.
 //!
 //! Zeros, noise, and bytes that are missing or too many show at once, or within two events: of 240
-//! such damages, 204 in the event itself, 30 in the next one, and 5 in the one after that. A block
+//! such damages, 204 in the event itself, 30 in the next one, and 5 in the one after that. So the
+//! last three events before the irregular one may be damaged, unless they are vouched for. A block
 //! of events in the wrong place reads well, and where it began it may fit as well by chance; only
 //! where it ends an event is broken.
 //!
@@ -15,7 +16,7 @@
 //! which is irregular by itself; a copy of the block before it repeats its bytes. Two blocks that
 //! changed places leave a second irregular event, so a log whose rest is sound has none. Else a
 //! block lies after the last event that is vouched for: a reading that goes on from the one before,
-//! or an event of the loop that follows it.
+//! or an event with the value of one shortly before it, as the passes of a loop have them.
 //!
 //! One inverted bit that makes all of it events explains more than a block that fits where it
 //! began, has no reading, and ends in other bytes.
@@ -90,8 +91,8 @@ pub fn find_start(decoder: Decoder<'_>, damage: Damage) -> Damage {
 struct Before {
     /// The ends of those within `BIT_BEFORE`, after the start of the first.
     near: VecDeque<u64>,
-    /// The starts of the last two.
-    starts: [u64; 2],
+    /// The starts of the last three.
+    starts: [u64; 3],
     /// The place up to which events are vouched for, before the first reading that is ahead.
     vouched: u64,
     /// The last reading that is not ahead of the next one.
@@ -104,7 +105,7 @@ impl Before {
     fn read(decoder: Decoder<'_>, damage: Damage, next: Option<i64>) -> Self {
         let at = damage.before.at;
         let near = VecDeque::from([at]);
-        let mut before = Self { near, starts: [at; 2], vouched: at, known: None, is_ahead: false };
+        let mut before = Self { near, starts: [at; 3], vouched: at, known: None, is_ahead: false };
         let mut vouching = Vouching::default();
         let events = Walker::new(decoder, at, damage.before.ring);
         for event in events.map_while(Item::record).take_while(|event| event.end <= damage.at) {
@@ -123,17 +124,17 @@ impl Before {
     }
 
     fn add(&mut self, at: u64, event: &Event) {
-        let [_, last] = self.starts;
-        self.starts = [last, event.start];
+        let [_, second, last] = self.starts;
+        self.starts = [second, last, event.start];
         self.near.push_back(event.end);
         while self.near.get(1).is_some_and(|next| next.saturating_add(BIT_BEFORE) < at) {
             self.near.pop_front();
         }
     }
 
-    /// Returns where damage begins that shows within two events.
+    /// Returns where damage begins that shows at once.
     fn local(&self) -> u64 {
-        let [first, _] = self.starts;
+        let [first, ..] = self.starts;
         self.vouched.max(first)
     }
 }
@@ -141,54 +142,33 @@ impl Before {
 /// Which events are vouched for.
 #[derive(Default)]
 struct Vouching {
-    /// The last time of each clock.
-    times: Vec<(Kind, i64)>,
+    /// The last time of the virtual clock.
+    time: Option<i64>,
     /// The last events, as a pass of a loop may have them.
     pass: VecDeque<Vec<u8>>,
-    /// Events with a new value since the last reading.
-    new: usize,
-    /// Whether an event repeated one of the pass since then.
-    is_loop: bool,
-    /// Whether another value followed: where a block begins in a loop, an event is torn.
-    is_broken: bool,
 }
 
 impl Vouching {
     /// Returns the place up to which an event shows that those before it are sound.
     fn add(&mut self, decoder: Decoder<'_>, event: &Event) -> Option<u64> {
         if self.goes_on(event) {
-            (self.new, self.is_loop, self.is_broken) = (0, false, false);
             // Its last bytes may be damaged.
             return Some(event.start);
         }
         let bytes = decoder.source().read(event.start, event.end).into_owned();
-        let has_value = to_u64(bytes.len()) >= VALUE;
-        let is_equal = has_value && self.pass.contains(&bytes);
+        let is_equal = to_u64(bytes.len()) >= VALUE && self.pass.contains(&bytes);
         self.pass.push_back(bytes);
         if self.pass.len() > PASS {
             self.pass.pop_front();
         }
-        if is_equal && !self.is_broken {
-            self.is_loop = true;
-            return Some(event.end);
-        }
-        if has_value && !is_equal {
-            self.new = self.new.saturating_add(1);
-            self.is_broken |= self.is_loop || self.new > PASS;
-        }
-        None
+        is_equal.then_some(event.end)
     }
 
     /// Returns whether an event is a reading of a clock that goes on from the one before.
     fn goes_on(&mut self, event: &Event) -> bool {
-        let Some(time) = event.time() else { return false };
-        let Some((_, last)) = self.times.iter_mut().find(|(kind, _)| *kind == event.kind) else {
-            self.times.push((event.kind, time));
-            return false;
-        };
-        let step = time.saturating_sub(*last);
-        *last = time;
-        (0..STEP).contains(&step)
+        let Some(Reading { time, .. }) = read_clock(event) else { return false };
+        let step = self.time.replace(time).and_then(|last| time.checked_sub(last));
+        step.is_some_and(|step| (0..STEP).contains(&step))
     }
 }
 
