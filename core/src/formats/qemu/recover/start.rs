@@ -2,7 +2,7 @@
 //!
 //! Zeros, noise, and bytes that are missing or too many show at once, or within two events: of 240
 //! such damages, 204 in the event itself, 30 in the next one, and 5 in the one after that. So the
-//! last three events before the irregular one may be damaged, unless they are vouched for. A block
+//! last two events before the irregular one may be damaged, unless they are vouched for. A block
 //! of events in the wrong place reads well, and where it began it may fit as well by chance; only
 //! where it ends an event is broken.
 //!
@@ -28,7 +28,7 @@ use crate::formats::qemu::decode::decoder::Decoder;
 use crate::formats::qemu::decode::defect_log::Damage;
 use crate::formats::qemu::decode::event::{Event, FILE};
 use crate::formats::qemu::decode::walk::Walker;
-use crate::formats::qemu::layout::Kind;
+use crate::formats::qemu::layout::{Kind, range};
 use crate::formats::qemu::recover::cut::{EVENTS_SURE, find_events};
 use crate::kit::num::to_u64;
 use crate::kit::span::Span;
@@ -91,8 +91,8 @@ pub fn find_start(decoder: Decoder<'_>, damage: Damage) -> Damage {
 struct Before {
     /// The ends of those within `BIT_BEFORE`, after the start of the first.
     near: VecDeque<u64>,
-    /// The starts of the last three.
-    starts: [u64; 3],
+    /// The starts of the last two.
+    starts: [u64; 2],
     /// The place up to which events are vouched for, before the first reading that is ahead.
     vouched: u64,
     /// The last reading that is not ahead of the next one.
@@ -105,7 +105,7 @@ impl Before {
     fn read(decoder: Decoder<'_>, damage: Damage, next: Option<i64>) -> Self {
         let at = damage.before.at;
         let near = VecDeque::from([at]);
-        let mut before = Self { near, starts: [at; 3], vouched: at, known: None, is_ahead: false };
+        let mut before = Self { near, starts: [at; 2], vouched: at, known: None, is_ahead: false };
         let mut vouching = Vouching::default();
         let events = Walker::new(decoder, at, damage.before.ring);
         for event in events.map_while(Item::record).take_while(|event| event.end <= damage.at) {
@@ -124,8 +124,8 @@ impl Before {
     }
 
     fn add(&mut self, at: u64, event: &Event) {
-        let [_, second, last] = self.starts;
-        self.starts = [second, last, event.start];
+        let [_, last] = self.starts;
+        self.starts = [last, event.start];
         self.near.push_back(event.end);
         while self.near.get(1).is_some_and(|next| next.saturating_add(BIT_BEFORE) < at) {
             self.near.pop_front();
@@ -142,8 +142,8 @@ impl Before {
 /// Which events are vouched for.
 #[derive(Default)]
 struct Vouching {
-    /// The last time of the virtual clock.
-    time: Option<i64>,
+    /// The last time of each clock.
+    times: Vec<(Kind, i64)>,
     /// The last events, as a pass of a loop may have them.
     pass: VecDeque<Vec<u8>>,
 }
@@ -164,11 +164,16 @@ impl Vouching {
         is_equal.then_some(event.end)
     }
 
-    /// Returns whether an event is a reading of a clock that goes on from the one before.
+    /// Returns whether an event is the first reading of a clock, or goes on from the one before.
     fn goes_on(&mut self, event: &Event) -> bool {
-        let Some(Reading { time, .. }) = read_clock(event) else { return false };
-        let step = self.time.replace(time).and_then(|last| time.checked_sub(last));
-        step.is_some_and(|step| (0..STEP).contains(&step))
+        let Some(time) = event.time() else { return false };
+        let Some((_, last)) = self.times.iter_mut().find(|(kind, _)| *kind == event.kind) else {
+            self.times.push((event.kind, time));
+            return true;
+        };
+        let step = time.saturating_sub(*last);
+        *last = time;
+        (0..STEP).contains(&step)
     }
 }
 
@@ -181,18 +186,22 @@ fn find_inverted(decoder: Decoder<'_>, starts: &[u64]) -> Option<u64> {
         return None;
     }
     let source = decoder.source();
-    let is_event = |byte: u64, bit: u8| {
+    let is_event = |start: u64, byte: u64, bit: u8| {
         let span = Span::sized(FILE, byte, 1);
         let inverted = source.read(byte, span.end).first()? ^ 1_u8.checked_shl(bit.into())?;
         let edit = Edit::replace(span, [inverted]);
         let patch = Patch::from_edits(source.len(), &[edit]).ok()?;
         let view = patch.view(source);
-        find_events(decoder.of(&view), area.clone(), BIT_EVENTS)
+        let inverted = decoder.of(&view);
+        // A count that few events have is still damaged.
+        let event = inverted.event(start, u64::MAX).ok()?;
+        let is_usual = event.instructions() < range::INSTRUCTIONS_USUAL;
+        find_events(inverted, area.clone(), BIT_EVENTS).filter(|_| is_usual)
     };
     let ends = others.iter().skip(1).copied().chain([u64::MAX]);
     let has_bit = |(start, end): &(&u64, u64)| {
         let bytes = **start..start.saturating_add(BIT_BYTES).min(*end);
-        bytes.into_iter().any(|byte| (0..8).any(|bit| is_event(byte, bit).is_some()))
+        bytes.into_iter().any(|byte| (0..8).any(|bit| is_event(**start, byte, bit).is_some()))
     };
     others.iter().zip(ends).find(has_bit).map(|(start, _)| *start)
 }
