@@ -287,8 +287,8 @@ impl Log {
         self.close_after(&whole)
     }
 
-    /// Returns whether a log that is irregular from `at` on is repaired: as [`Log::mended`], perhaps
-    /// without events of the 64 bytes before it.
+    /// Returns whether a log that is irregular from `at` on is repaired: as [`Log::mended`],
+    /// perhaps without events of the 64 bytes before it.
     pub fn is_mended_before(&self, at: usize, repaired: &[u8]) -> bool {
         (at.saturating_sub(64)..=at).any(|at| {
             let whole: Vec<&Mark> = self.marks.iter().filter(|mark| mark.end <= at).collect();
