@@ -97,6 +97,13 @@ pub(crate) fn explains(stored: &Report, other: impl FnOnce() -> Report) -> bool 
     is_ahead && !is_less && !other.incomplete()
 }
 
+/// Returns whether a conversion that was undone leaves less that contradicts the recording, and
+/// more than twice the records: the beginning was converted, so that nothing after it was read.
+pub(crate) fn reads_further(stored: &Report, other: &Report) -> bool {
+    let is_more = other.tally.records > stored.tally.records.saturating_mul(2);
+    is_more && other.format == stored.format && weigh(other) < weigh(stored) && !other.incomplete()
+}
+
 fn evidence_of(report: &Report) -> Evidence<()> {
     let mut evidence = Evidence::default();
     evidence.refute(weigh(report));

@@ -32,7 +32,7 @@ use crate::kit::source::Source;
 use crate::kit::words::byte_count;
 use crate::kit::wrapper::Wrapper;
 use crate::mend::plan::{Digest, Plan};
-use crate::mend::reading::{check, explains};
+use crate::mend::reading::{check, explains, reads_further};
 use crate::mend::view::check_plain;
 use crate::model::Finding;
 use crate::model::arrival::Undone;
@@ -49,6 +49,10 @@ use ways::{HEAD, begins, find, is_conversion, needs_proof, open};
 const PIECE: usize = 64 << 10;
 /// Bytes that a file may always expand to.
 const ALWAYS: u64 = 64 << 20;
+
+/// Line feeds that show by themselves that line ends were converted, if each of them follows a
+/// carriage return.
+const LINE_ENDS_MIN: u64 = 2;
 
 /// A place for the bytes of a step.
 pub trait Store {
@@ -287,6 +291,7 @@ impl<S: Store> Engine<'_, S> {
                 Wrapper::TextAfter => self.is_better_without(&set, &mut next),
                 _ if is_recording && is_conversion(way) => {
                     self.is_explained(&set, &next.view(&set))
+                        || self.is_converted(way, &set, &next.view(&set))
                 }
                 _ => !is_last || self.is_recording(&next.view(&set)),
             };
@@ -357,6 +362,21 @@ impl<S: Store> Engine<'_, S> {
     /// Returns whether the check of a recording that arrived explains the faults of the stored one.
     fn is_explained(&self, stored: &FileSet<'_>, arrived: &FileSet<'_>) -> bool {
         explains(&check_plain(stored, self.options), || check_plain(arrived, self.options))
+    }
+
+    /// Returns whether a conversion shows although its faults do not explain it: the recording goes
+    /// further without it, or each of several line feeds follows a carriage return, which is chance
+    /// in one of 65,536 files, and the recording is sound without them as well.
+    fn is_converted(&self, way: Wrapper, stored: &FileSet<'_>, arrived: &FileSet<'_>) -> bool {
+        let (with, without) =
+            (check_plain(stored, self.options), check_plain(arrived, self.options));
+        let dropped = stored.len().saturating_sub(arrived.len());
+        let is_sound = way == Wrapper::CrLf
+            && dropped >= LINE_ENDS_MIN
+            && with.format == without.format
+            && !without.has_errors()
+            && without.tally.records.saturating_add(dropped) >= with.tally.records;
+        is_sound || reads_further(&with, &without)
     }
 
     /// Returns whether a recording has fewer faults without the text after it, and no others. Text

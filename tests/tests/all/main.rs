@@ -113,6 +113,7 @@ mod perf {
     mod zstd_blocks;
 }
 mod qemu {
+    mod closing;
     mod dump;
     mod forge;
     mod judge;
@@ -123,6 +124,7 @@ mod qemu {
     mod start;
 }
 mod revent {
+    mod counts;
     mod dumps;
     mod forge;
     mod judge;

@@ -6,7 +6,9 @@ use std::sync::LazyLock;
 use tracemend::catalogue;
 use tracemend::kit::source::Source;
 use tracemend::transport::{Arrived, Memory, arrive, undo};
-use tracemend::{FileSet, Options, Outcome, Plan, Safety, Severity, Wrapper};
+use tracemend::{FileSet, FormatId, Options, Outcome, Plan, Safety, Severity, Wrapper};
+use tracemend_tests::forge::qemu::clean::keys;
+use tracemend_tests::forge::qemu::ids;
 use tracemend_tests::known_originals::{CASES, Files, Original, SEED, SUBJECTS, damaged, set};
 use tracemend_tests::sweep::Share;
 use tracemend_tests::transport::{
@@ -440,4 +442,40 @@ fn line_ends_that_were_converted_are_exact_only_in_a_sound_recording() {
     let fix = arrived.undone[0].finding.fix.as_ref().unwrap();
     assert_eq!(fix.safety, Safety::Lossy);
     assert_eq!(bytes_of(&arrived.view(&set(&stored)))[0].1, cut);
+}
+
+#[test]
+fn line_ends_of_a_log_of_qemu_are_converted_back_although_its_events_read_well() {
+    let subject = SUBJECTS.iter().find(|subject| subject.format == FormatId::QEMU).unwrap();
+    let line_feeds = |bytes: &[u8]| bytes.iter().filter(|byte| **byte == b'\n').count();
+    let mut cases = 0;
+    for original in subject.originals.iter() {
+        let (name, bytes) = &original.files[0];
+        // One line feed follows a carriage return in every 256th file.
+        if line_feeds(bytes) < 2 {
+            continue;
+        }
+        let files = vec![(name.clone(), to_crlf(bytes))];
+        let arrived = arrived(&files);
+        let back = arrived.map(|arrived| bytes_of(&arrived.view(&set(&files))).remove(0).1);
+        assert!(back.as_ref() == Some(bytes), "{}: {}", original.name, back.is_some());
+        cases += 1;
+    }
+    assert!(cases >= 20, "{cases} cases");
+}
+
+#[test]
+fn a_version_that_was_converted_is_converted_back_although_the_log_is_damaged() {
+    let mut cases = 0;
+    for ids in ids::all().into_iter().filter(|ids| ids.version == 0x00e0_200a) {
+        let log = keys(ids);
+        let mut damaged = log.bytes.clone();
+        let at = log.marks[log.marks.len() * 3 / 4].start;
+        damaged[at] = 200;
+        let files = vec![("replay.bin".to_string(), to_crlf(&damaged))];
+        let arrived = arrived(&files).expect(ids.release);
+        assert!(bytes_of(&arrived.view(&set(&files)))[0].1 == damaged, "{}", ids.release);
+        cases += 1;
+    }
+    assert!(cases > 0);
 }

@@ -287,12 +287,13 @@ impl Log {
         self.close_after(&whole)
     }
 
-    /// Returns the repair of a log that is irregular from `at` on: as [`Log::mended`], without the
-    /// events that end in the 64 bytes before it.
-    pub fn mended_before(&self, at: usize) -> Vec<u8> {
-        let trusted = at.saturating_sub(64);
-        let whole: Vec<&Mark> = self.marks.iter().filter(|mark| mark.end <= trusted).collect();
-        self.close_after(&whole)
+    /// Returns whether a log that is irregular from `at` on is repaired: as [`Log::mended`],
+    /// perhaps without events of the 64 bytes before it.
+    pub fn is_mended_before(&self, at: usize, repaired: &[u8]) -> bool {
+        (at.saturating_sub(64)..=at).any(|at| {
+            let whole: Vec<&Mark> = self.marks.iter().filter(|mark| mark.end <= at).collect();
+            self.close_after(&whole) == repaired
+        })
     }
 
     /// Returns the offset after the last reading of a clock before `at`.

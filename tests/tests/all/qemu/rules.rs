@@ -48,7 +48,7 @@ fn what_a_prefix_loses_is_counted() {
     }
     log.close();
     let (repair, target) = mended_as("log", &log.bytes, &options(None));
-    assert_eq!(target, log.mended_before(kept));
+    assert!(log.is_mended_before(kept, &target));
     let left = log.marks.iter().filter(|mark| mark.end + 2 <= target.len()).count();
     let dropped = log.marks.len() - 1 - left;
     assert_eq!(repair.records_lost(), u64::try_from(dropped).unwrap());

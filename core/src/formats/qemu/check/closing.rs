@@ -19,7 +19,7 @@ use crate::kit::words::{byte_count, plural};
 use crate::model::edit::Fix;
 use crate::model::limits::Limits;
 use crate::model::patch::Patch;
-use crate::model::{Finding, Report, Rule};
+use crate::model::{Finding, Report, Rule, Severity};
 
 /// Adds the findings about version and end, and returns the fix that belongs to the first damage.
 pub fn check_end(ending: &Ending, lane: &Lane<'_>, report: &mut Report) -> Option<Fix> {
@@ -33,7 +33,8 @@ pub fn check_end(ending: &Ending, lane: &Lane<'_>, report: &mut Report) -> Optio
     };
     if let Some(rule) = header::rule_of(ending.version) {
         report.push(build_version(rule, ending, lane).fix_if(fix.take()));
-    } else if has_prefix {
+    } else if has_prefix && lane.defects.has_error {
+        // The first error among the events has it.
         fix = None;
     }
     match &ending.tail {
@@ -148,7 +149,12 @@ fn build_trailing(span: Span, trailing: Trailing) -> Finding {
             (&rules::BYTES_AFTER_END, format!("{} after END", trailing_bytes(bytes)))
         }
     };
-    Finding::new(rule, span, "END", message)
+    let mut finding = Finding::new(rule, span, "END", message);
+    if trailing == Trailing::Log {
+        // Nothing is damaged: QEMU reads the first log to its end.
+        finding.severity = Severity::Warning;
+    }
+    finding
 }
 
 fn trailing_bytes(count: u64) -> String {

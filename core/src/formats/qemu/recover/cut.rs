@@ -16,9 +16,6 @@ use crate::kit::resync::{Budget, Search, Step, follow};
 use crate::kit::walk::Item;
 use crate::model::limits::Limits;
 
-/// Bytes before the first irregular event in which damage may have begun: it changes the lengths of
-/// events, which may be valid nevertheless, and an event of fixed size takes up to 39.
-const DOUBTFUL: u64 = 64;
 /// Events that show that bytes are a log, wherever they end.
 pub const EVENTS_SURE: u64 = 64;
 /// Events that are enough if END and the end of the file follow.
@@ -57,7 +54,6 @@ pub struct Dropped {
 struct Recent {
     kind: Kind,
     start: u64,
-    end: u64,
     instructions: u64,
     /// The time of the virtual clock before it.
     time: Option<i64>,
@@ -68,15 +64,8 @@ struct Recent {
 /// A guest that has executed the instructions of an INSTRUCTION event demands the event after it:
 /// replay exits or aborts for want of CHAR_WRITE or RANDOM. Audio is demanded after
 /// CP_CLOCK_VIRTUAL, and AUDIO_IN after AUDIO_OUT, and the first audio event of a log may be the
-/// missing one. Before damage, the events that end less than `DOUBTFUL` bytes before the cut are
-/// dropped as well.
-pub fn step_back(
-    decoder: Decoder<'_>,
-    from: Anchor,
-    cut: u64,
-    is_damage: bool,
-    limits: &Limits,
-) -> Kept {
+/// missing one.
+pub fn step_back(decoder: Decoder<'_>, from: Anchor, cut: u64, limits: &Limits) -> Kept {
     let mut recent: VecDeque<Recent> = VecDeque::new();
     let mut kept = Kept {
         cut: from.at.min(cut),
@@ -93,17 +82,15 @@ pub fn step_back(
         if recent.len() >= limits.count_of(&STEP_BACK) {
             recent.pop_front();
         }
-        let (kind, start, end, instructions) =
-            (event.kind, event.start, event.end, event.instructions());
-        recent.push_back(Recent { kind, start, end, instructions, time: kept.time });
+        let (kind, start, instructions) = (event.kind, event.start, event.instructions());
+        recent.push_back(Recent { kind, start, instructions, time: kept.time });
         kept.time = clock::time_of(&event, Kind::ClockVirtualRt).or(kept.time);
         kept.cut = event.end;
         kept.events = kept.events.saturating_add(1);
         kept.instructions = kept.instructions.saturating_add(instructions);
     }
-    let trusted = if is_damage { cut.saturating_sub(DOUBTFUL) } else { cut };
     while let Some(last) = recent.pop_back() {
-        if last.end <= trusted && !is_followed_by_demand(last.kind) {
+        if !is_followed_by_demand(last.kind) {
             kept.last = Some(last.kind);
             break;
         }

@@ -195,7 +195,7 @@ impl Ending {
             (Tail::Unpaired(end), None) => (lane.anchor_before_end(), *end),
             (Tail::Missing(_), None) => (lane.anchor_before_end(), lane.at),
         };
-        let kept = cut::step_back(lane.decoder(), from, at, prefix.is_some(), limits);
+        let kept = cut::step_back(lane.decoder(), from, at, limits);
         let dropped = prefix.map(|_| {
             let is_lost = matches!(self.tail, Tail::Lost(_));
             let next = is_lost.then(|| {

@@ -54,13 +54,14 @@ rules! {
     BYTES_AFTER_END = Rule {
         code: "QR1004",
         name: "bytes-after-end",
-        severity: Severity::Warning,
+        severity: Severity::Error,
         summary: "trailing bytes after END",
         problem: "END is the last event. A log that was written over a longer file keeps the end \
-            of the old one.",
-        impact: "QEMU does not read bytes after END. They may contain data of another recording.",
+            of the old one; or a damaged event reads as END, and the rest of the log follows it.",
+        impact: "QEMU does not read bytes after END. They may contain data of another recording, \
+            or events of this one.",
         remedy: Remedy::Fix("Drops the bytes after END. If they begin like a log of their own, \
-            there is no automatic fix.\n\
+            it is a warning without an automatic fix.\n\
             Class: lossy. Cost: the trailing bytes; no event.\n\
             Run:\n\
             \x20 tracemend repair boot.log -o repaired.log\n\
@@ -71,7 +72,7 @@ rules! {
     END_DUPLICATE = Rule {
         code: "QR1005",
         name: "end-duplicate",
-        severity: Severity::Warning,
+        severity: Severity::Error,
         summary: "duplicate END",
         problem: "A second END follows END: a program closed a log that was closed already.",
         impact: "QEMU does not read the second END.",

@@ -168,9 +168,12 @@ fn find_counted_end(source: &Source<'_>, head: &Head, stored: u64, extent: &mut 
     let is_aligned = all.end() == source.len();
     let last_two = all.count.checked_sub(2).filter(|_| is_aligned);
     let last_pair = last_two.and_then(|index| find_pair(source, extent, index));
-    // The pair is never counted.
+    // The pair is never counted: a count that reaches into it counts events that are lost, and so
+    // does one that reaches to its end where bytes between the events are damaged.
     let held = last_pair.map_or(all.count, |pair| pair.index);
-    if stored == all.count || (stored == held && is_aligned) {
+    let is_within = |stored: u64| stored < all.count || !all.gaps().is_empty();
+    let counts_pair = (held.saturating_add(1)..=all.count).contains(&stored) && is_within(stored);
+    if !counts_pair && (stored == all.count || (stored == held && is_aligned)) {
         extent.count = stored;
         extent.pair = last_pair.filter(|pair| pair.index == stored);
         extent.trailing = find_trailing(source, all.end());
@@ -178,7 +181,7 @@ fn find_counted_end(source: &Source<'_>, head: &Head, stored: u64, extent: &mut 
         return;
     }
     let count_lost = stored == 0 && held > 0 && begins_with_events(source, head, extent);
-    if stored > all.count || count_lost {
+    if stored > all.count || counts_pair || count_lost {
         extent.count = held;
         extent.pair = last_pair;
         extent.ending = if stored == 0 { Ending::CountZero } else { Ending::CountTooLarge };

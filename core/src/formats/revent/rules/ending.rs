@@ -30,9 +30,10 @@ rules! {
         name: "count-too-large",
         severity: Severity::Error,
         summary: "num_events is more than the file holds",
-        problem: "The file was truncated, or the count is damaged.",
-        impact: "Workload Automation's reader raises struct.error after the last complete event; \
-            revent dump prints uninitialised memory.",
+        problem: "The file was truncated, or the count is damaged. Or events between the others \
+            were lost, and the count reaches into the two that the recorder adds without a count.",
+        impact: "Workload Automation's reader raises struct.error after the last complete event, \
+            or shows events that were not counted; revent dump prints uninitialised memory.",
         remedy: Remedy::Fix("Sets the count, drops the events after the last complete frame, and \
             releases what is pressed there.\n\
             Class: lossy: nothing shows that the stored count was wrong.\n\
