@@ -8,13 +8,13 @@
 //! ```
 
 use std::cell::Cell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::attr_copies::{AttrCopies, AttrHome, MOST_ATTRS, MOST_EVIDENCE, MOST_IDS};
 use super::described;
 use super::identity;
 use super::peek::Peek;
-use super::salvage::mend_attrs;
+use super::salvage::{are_ids, mend_attrs};
 use super::{Correction, Part};
 use crate::formats::perf::decode::attr;
 use crate::formats::perf::decode::attr_bytes::{AttrBytes, set_word};
@@ -27,6 +27,7 @@ use crate::formats::perf::layout::{
     ATTR_SIZE_VER0, HEADER_SIZE, SECTION_SIZE, feature, field, is_published,
 };
 use crate::kit::cursor::Cursor;
+use crate::kit::num::to_u64;
 use crate::kit::race::leader;
 use crate::kit::source::Source;
 use crate::kit::span::Layer;
@@ -138,10 +139,8 @@ impl<'a> AttrCopies<'a> {
         if self.described.is_empty()
             && let Some(moved) = move_sections(&stored, end)
         {
-            let is_id = |id: &u64| *id != 0;
-            let ids: Vec<u64> = moved.iter().flat_map(|section| self.ids(*section)).collect();
-            let distinct: BTreeSet<u64> = ids.iter().copied().filter(is_id).collect();
-            return (distinct.len() == ids.len()).then_some(moved);
+            let ids = moved.iter().flat_map(|section| self.ids(*section)).collect();
+            return are_ids(ids).then_some(moved);
         }
         let mut places = vec![HEADER_SIZE];
         let mut counted = HEADER_SIZE;
@@ -328,7 +327,8 @@ fn move_sections(stored: &[Section], attrs: u64) -> Option<Vec<Section>> {
         _ => false,
     });
     let room = attrs.checked_sub(stored.last()?.end()?)?;
-    let is_moved = stored.len() > 1 && adjoin && room > 0 && first.size > 0;
+    let ids = to_u64(stored.len()).saturating_mul(first.size >> 3);
+    let is_moved = stored.len() > 1 && adjoin && room > 0 && (1..=MOST_IDS).contains(&ids);
     let moved = |section: &Section| Section {
         offset: section.offset.saturating_add(room),
         size: section.size,

@@ -1,7 +1,5 @@
 //! Readings of the events: where the attrs can lie, and which ids they have.
 
-use std::collections::BTreeSet;
-
 use super::super::described;
 use super::super::identity;
 use super::super::odd_values;
@@ -303,7 +301,7 @@ impl Tables<'_> {
             ids: ids.map(|ids| read_ids(peek, ids, &mut left)).unwrap_or_default(),
         };
         let events: Vec<StoredEvent> = found.into_iter().zip(ids).map(event).collect();
-        if is_guess && !are_ids(&events) {
+        if is_guess && !are_ids(events.iter().flat_map(|event| &event.ids).copied().collect()) {
             return None;
         }
         let mut reading = finish(peek, events, size)?;
@@ -329,9 +327,10 @@ fn are_before(stored: &[Option<Section>], start: u64, attrs: u64) -> bool {
 }
 
 /// Whether the ids can be those of events: the kernel counts them from 1, and gives none twice.
-fn are_ids(events: &[StoredEvent]) -> bool {
-    let mut seen = BTreeSet::new();
-    events.iter().flat_map(|event| &event.ids).all(|id| *id != 0 && seen.insert(*id))
+pub(in super::super) fn are_ids(mut ids: Vec<u64>) -> bool {
+    ids.sort_unstable();
+    let is_new = |pair: &[u64]| pair.first() != pair.last();
+    ids.first() != Some(&0) && ids.windows(2).all(is_new)
 }
 
 /// Moves sections that adjoin so that they end at `attrs`.

@@ -17,6 +17,7 @@ mod records;
 
 use std::cmp::Reverse;
 
+pub(super) use self::attrs::are_ids;
 pub use self::attrs::{described_in, read_events};
 pub(super) use self::mend::mend_attrs;
 pub use self::pipe::salvage_pipe;
