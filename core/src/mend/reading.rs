@@ -9,6 +9,8 @@
 //! Nothing is searched unless a check reports errors, or warnings that the format names as signs
 //! ([`crate::model::description::DamageSigns`]).
 
+use std::collections::HashSet;
+
 use crate::catalogue;
 use crate::check::check_into;
 use crate::format::Format;
@@ -93,7 +95,14 @@ pub(crate) fn explains(stored: &Report, other: impl FnOnce() -> Report) -> bool 
         return other.tally.records > 0 && !other.has_errors() && !other.incomplete();
     }
     let is_less = other.has_errors() && hides_data(Cause::Inserted, stored, &other);
-    let is_ahead = is_clearly_ahead(&evidence_of(&other), &evidence_of(stored));
+    // Faults that both have, such as those of another file, prove nothing.
+    let shared = weigh_shared(stored, &other);
+    let without = |report: &Report| {
+        let mut evidence = Evidence::default();
+        evidence.refute(weigh(report).saturating_sub(shared));
+        evidence
+    };
+    let is_ahead = is_clearly_ahead(&without(&other), &without(stored));
     is_ahead && !is_less && !other.incomplete()
 }
 
@@ -371,17 +380,31 @@ fn weigh(report: &Report) -> u64 {
     let errors = report.count_of(Severity::Error).saturating_mul(ERROR);
     let warnings = report.count_of(Severity::Warning).saturating_mul(WARNING);
     let determined = report.findings().iter().map(|finding| {
-        let weight = match finding.severity {
-            Severity::Error => ERROR,
-            Severity::Warning => WARNING,
-            Severity::Info => 0,
-        };
-        // Each edit is a correction of its own.
-        let fix = finding.fix.as_ref().filter(|fix| fix.safety == Safety::Exact);
-        let edits = fix.map_or(0, |fix| to_u64(fix.edits.len()));
-        if edits == 0 { 0 } else { weight.saturating_sub(edits) }
+        let (weight, left) = weigh_finding(finding);
+        weight.saturating_sub(left)
     });
     errors.saturating_add(warnings).saturating_sub(determined.fold(0, u64::saturating_add))
+}
+
+/// Returns what a finding contradicts, as a fault and with its fix.
+fn weigh_finding(finding: &Finding) -> (u64, u64) {
+    let weight = match finding.severity {
+        Severity::Error => ERROR,
+        Severity::Warning => WARNING,
+        Severity::Info => 0,
+    };
+    // Each edit is a correction of its own.
+    let fix = finding.fix.as_ref().filter(|fix| fix.safety == Safety::Exact);
+    let edits = fix.map_or(0, |fix| to_u64(fix.edits.len()));
+    (weight, if edits == 0 { weight } else { weight.min(edits) })
+}
+
+/// Returns what the findings contradict that two reports have at the same places.
+fn weigh_shared(one: &Report, other: &Report) -> u64 {
+    let place = |finding: &Finding| (finding.rule.code, finding.span, finding.severity);
+    let others: HashSet<_> = other.findings().iter().map(place).collect();
+    let shared = one.findings().iter().filter(|finding| others.contains(&place(finding)));
+    shared.map(|finding| weigh_finding(finding).1).fold(0, u64::saturating_add)
 }
 
 /// Returns whether fewer faults are left because less can be read, or other errors instead.

@@ -331,6 +331,23 @@ fn trace() -> &'static Original {
 }
 
 #[test]
+fn a_packed_file_arrives_beside_a_damaged_one() {
+    let mut files = trace().files.clone();
+    let is_stream =
+        |(name, bytes): &&mut (String, Vec<u8>)| name.ends_with(".obs") && bytes.len() > 1_024;
+    let (_, stream) = files.iter_mut().find(is_stream).unwrap();
+    // Damage with several faults, more than a packed file has.
+    for at in (400..1_000).step_by(150) {
+        stream[at..at + 9].fill(0xff);
+    }
+    let damaged = files.clone();
+    let (_, json) = files.iter_mut().find(|(name, _)| name.ends_with(".json")).unwrap();
+    *json = to_gzip(json);
+    let arrived = arrived(&files).expect("the packed file is unpacked");
+    assert_eq!(bytes_of(&arrived.view(&set(&files))), damaged);
+}
+
+#[test]
 fn of_two_files_of_a_name_in_an_archive_the_later_one_is_taken() {
     let original = trace();
     let half = |bytes: &[u8]| bytes[..bytes.len() / 2].to_vec();
