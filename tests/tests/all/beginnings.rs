@@ -105,29 +105,6 @@ fn a_perf_recording_without_its_beginning_keeps_records_of_the_original() {
 }
 
 #[test]
-fn a_recording_of_revent_without_its_beginning_is_found_by_its_events() {
-    let subject = SUBJECTS.iter().find(|subject| subject.format == FormatId::REVENT).unwrap();
-    let [mut cases, mut repaired] = [0; 2];
-    for original in subject.originals.iter() {
-        let count = (subject.records)(original, &original.files).len();
-        for lost in [1, 6, 16, 30].into_iter().filter(|_| count >= RECORDS) {
-            let bytes = &original.files[0].1;
-            let files = with_bytes(original, [&vec![0; lost], &bytes[lost..]].concat());
-            let source = set(&files);
-            cases += 1;
-            if recognise(&source, &Options::default()) != Some(FormatId::REVENT) {
-                continue;
-            }
-            let repair = repair(&source, &Options::default());
-            let output = with_bytes(original, repair.output(&source).bytes(0).to_vec());
-            let kept = (subject.records)(original, &output).len();
-            repaired += usize::from(repair.outcome != Outcome::CannotRepair && kept * 2 >= count);
-        }
-    }
-    assert!(repaired * 10 >= cases * 7, "{repaired} of {cases} were repaired");
-}
-
-#[test]
 fn no_format_is_found_in_other_files() {
     let mut dice = Dice::seeded(SEED);
     let noise: Vec<u8> = (0..40_000).map(|_| u8::try_from(dice.below(256)).unwrap()).collect();

@@ -104,7 +104,6 @@ pub static DESCRIPTION: Description = Description {
     signs: FormatSigns {
         magics: &[layout::MAGIC],
         file_names: &["*.revent"],
-        is_found_by_records: true,
         ..Description::EMPTY.signs
     },
     damage: DamageSigns {

@@ -50,9 +50,6 @@ pub fn find_head(source: &Source<'_>, limits: &Limits) -> Result<Head, HeadError
     let is_gamepad = has_magic(source) && *mode == [1, 0];
     let recovered =
         if is_gamepad { recover_gamepad(source, limits) } else { recover_paths(source) };
-    // Without a magic, some events alone may be there by chance.
-    let recovered =
-        recovered.filter(|head| has_magic(source) || evidence::explains_half(source, head, limits));
     recovered.map_or(parsed, Ok)
 }
 

@@ -79,9 +79,12 @@ pub fn salvage(recording: &Recording<'_>, limits: &Limits) -> Option<Salvage> {
         let alike = found.iter().flat_map(|reading| mend::similar(reading, recording.order()));
         for reading in found.iter().cloned().chain(alike) {
             let events = reading.events(recording.order()).filter(Events::can_be_opened);
-            let Some(events) = events else { continue };
-            let has_others = may_have_others(recording, &events, &evidence);
-            let gathered = records::gather(recording, (&events, has_others), end, limits);
+            // The ids are held once: what follows reads them anew.
+            let gather = |events: Events| {
+                let has_others = may_have_others(recording, &events, &evidence);
+                records::gather(recording, (&events, has_others), end, limits)
+            };
+            let Some(gathered) = events.map(gather) else { continue };
             // Compressed records are as valid by any events; those in them are not.
             let (explained, ..) = mend::score(&reading, &evidence, recording.order());
             let merit = (gathered.weight, explained, Reverse(reading.unknown));
