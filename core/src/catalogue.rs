@@ -212,9 +212,12 @@ pub fn magics() -> impl Iterator<Item = &'static [u8]> + Clone {
     FormatId::ALL.iter().flat_map(|format| format.description().signs.magics).copied()
 }
 
-/// Returns the formats whose records show them although the beginning is lost.
-pub fn found_by_records() -> impl Iterator<Item = &'static dyn Format> {
-    FORMATS.iter().copied().filter(|format| format.description().signs.is_found_by_records)
+/// Returns the formats of which a file without its beginning may hold records.
+pub fn held_in<'a>(
+    files: &'a FileSet<'_>,
+    options: &'a Options,
+) -> impl Iterator<Item = &'static dyn Format> + 'a {
+    FORMATS.iter().copied().filter(|format| format.may_hold_records(files, options))
 }
 
 /// Returns the formats with their places in the list, those that are recognised by trial last.

@@ -54,6 +54,12 @@ pub trait Format: Sync {
     /// Returns the confidence that the recording is of this format; `None` if it is not.
     fn sniff(&self, files: &FileSet<'_>, options: &Options) -> Option<Confidence>;
 
+    /// Whether a file whose beginning is lost may hold records of this format. A look at some of
+    /// its bytes: a whole check decides. Formats that need their beginning return false.
+    fn may_hold_records(&self, _files: &FileSet<'_>, _options: &Options) -> bool {
+        false
+    }
+
     /// Adds every finding with its fix, if there is one, and the counts.
     fn check(&self, files: &FileSet<'_>, options: &Options, report: &mut Report);
 

@@ -8,7 +8,7 @@
 //! - `TRACEMEND_GATE=1`, which `.ci/run` sets, takes the share that a sweep names.
 //! - `TRACEMEND_EXHAUSTIVE=1`, which `.ci/weekly` sets, takes every case.
 //!
-//! `TRACEMEND_SEED=N` chooses another share of the same size, as `.ci/run` does for each commit.
+//! `TRACEMEND_SEED=N` chooses another share of the same size.
 
 use crate::notice;
 

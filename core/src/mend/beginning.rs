@@ -18,7 +18,7 @@ use crate::mend::view::{check_plain, view};
 use crate::model::Report;
 use crate::model::description::FormatId;
 use crate::model::edit::Edit;
-use crate::model::limits::READING_BYTES;
+use crate::model::limits::{READING_BYTES, RESYNC};
 use crate::model::options::Options;
 use crate::model::patch::Patch;
 use crate::model::recording::FileSet;
@@ -56,7 +56,7 @@ pub(crate) fn recognise(files: &FileSet<'_>, options: &Options) -> Option<Format
 /// demands, or if no recording follows.
 pub(super) fn read_prefix(files: &FileSet<'_>, options: &Options) -> Option<Reading> {
     let is_single = files.files().len() == 1;
-    if !is_single || catalogue::sniff(files, options).is_some() {
+    if !is_single || catalogue::sniff(files, &at_its_beginning(options)).is_some() {
         return None;
     }
     let (_, len) = find_prefix(files, options)?;
@@ -73,7 +73,7 @@ fn find_prefix(files: &FileSet<'_>, options: &Options) -> Option<(FormatId, u64)
     places.into_iter().take(PLACES_MAX).find_map(|len| {
         let patches = vec![drop_first(&files.bytes(0), len)?];
         let after = view(files, &patches);
-        let format = catalogue::sniff(&after, &without_format(options))?;
+        let format = catalogue::sniff(&after, &at_its_beginning(options))?;
         if options.format.is_some_and(|named| named != format) {
             return None;
         }
@@ -115,7 +115,7 @@ fn is_line_or_mark(bytes: &[u8]) -> bool {
 /// Returns the format whose records a recording has, although its beginning is lost.
 fn find_by_records(files: &FileSet<'_>, options: &Options) -> Option<FormatId> {
     let has_enough = |report: &Report| report.tally.records >= RECORDS_LEAST;
-    let found = catalogue::found_by_records().find(|format| {
+    let found = catalogue::held_in(files, options).find(|format| {
         let options = options.clone().with_format(catalogue::id(*format));
         let report = check_plain(files, &options);
         if has_enough(&report) {
@@ -136,8 +136,11 @@ fn drop_first(source: &Source<'_>, len: u64) -> Option<Patch> {
     Patch::from_edits(source.len(), &[edit]).ok()
 }
 
-fn without_format(options: &Options) -> Options {
+/// Returns the options of a look at the beginning: what follows other bytes is whole there, and no
+/// format searches for more.
+fn at_its_beginning(options: &Options) -> Options {
     let mut options = options.clone();
     options.format = None;
+    options.limits.set(&RESYNC, 0);
     options
 }

@@ -124,7 +124,6 @@ impl Description {
             always_has_magic: false,
             file_names: &[],
             containers: &[],
-            is_found_by_records: false,
             is_sniffed_by_trial: false,
             directory: None,
         },
@@ -168,8 +167,6 @@ pub struct FormatSigns {
     pub file_names: &'static [&'static str],
     /// The wrappers that the format's own files have, so that no user has to unpack them.
     pub containers: &'static [Wrapper],
-    /// Whether the records of a recording show its format although its beginning is lost.
-    pub is_found_by_records: bool,
     /// Whether a format decodes files to recognise them that other formats may be sure of: it is
     /// asked after them.
     pub is_sniffed_by_trial: bool,

@@ -2,9 +2,11 @@
 //! same, and never in bytes that are no recording.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use tracemend::{FileSet, FormatId, Options, Outcome, Verdict, check, common, recognise, repair};
 use tracemend_tests::known_originals::{Dice, Files, Original, SUBJECTS, Subject, set};
+use tracemend_tests::notice;
 use tracemend_tests::sweep::Share;
 
 /// Seed of the noise.
@@ -104,12 +106,78 @@ fn a_perf_recording_without_its_beginning_keeps_records_of_the_original() {
     assert!(repaired * 10 >= cases * 7, "{repaired} of {cases} were repaired");
 }
 
+/// A beginning that is lost: zeros, noise, or nothing in its place.
+fn lose_beginning(bytes: &[u8], lost: usize, dice: &mut Dice<'_>) -> [Vec<u8>; 3] {
+    let noise: Vec<u8> = (0..lost).map(|_| u8::try_from(dice.below(256)).unwrap()).collect();
+    let rest = &bytes[lost..];
+    [[&vec![0; lost], rest].concat(), [&noise, rest].concat(), rest.to_vec()]
+}
+
+#[test]
+fn a_recording_of_revent_without_its_beginning_is_found_by_its_events() {
+    let subject = SUBJECTS.iter().find(|subject| subject.format == FormatId::REVENT).unwrap();
+    let mut dice = Dice::seeded(SEED);
+    let [mut cases, mut repaired] = [0; 2];
+    for original in subject.originals.iter() {
+        let count = (subject.records)(original, &original.files).len();
+        for lost in [1, 6, 16, 30].into_iter().filter(|_| count >= RECORDS) {
+            for damaged in lose_beginning(&original.files[0].1, lost, &mut dice) {
+                let files = with_bytes(original, damaged);
+                let source = set(&files);
+                cases += 1;
+                if recognise(&source, &Options::default()) != Some(FormatId::REVENT) {
+                    continue;
+                }
+                let repair = repair(&source, &Options::default());
+                let output = with_bytes(original, repair.output(&source).bytes(0).to_vec());
+                let kept = (subject.records)(original, &output).len();
+                repaired +=
+                    usize::from(repair.outcome != Outcome::CannotRepair && kept * 2 >= count);
+            }
+        }
+    }
+    notice::say(&format!("revent without a beginning, seed {SEED}: {repaired} of {cases}"));
+    assert!(repaired * 10 >= cases * 7, "{repaired} of {cases} were repaired");
+}
+
+/// Bytes that a trace loses at its beginning.
+const LOST_OF_TRACE: [usize; 4] = [16, 64, 512, 4_096];
+
+#[test]
+fn a_trace_in_snappy_without_its_beginning_is_found_by_the_names_in_it() {
+    let mut dice = Dice::seeded(SEED);
+    let [mut cases, mut repaired] = [0; 2];
+    for name in ["eglinfo.trace", "es2tri.trace"] {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus/apitrace/clean");
+        let bytes = std::fs::read(folder.join(name)).unwrap();
+        let whole = check(&FileSet::single(name, &bytes), &Options::default());
+        for lost in LOST_OF_TRACE {
+            for damaged in lose_beginning(&bytes, lost, &mut dice) {
+                cases += 1;
+                let files = FileSet::single(name, &damaged);
+                let repair = repair(&files, &Options::default());
+                if repair.outcome != Outcome::RepairedWithLoss {
+                    continue;
+                }
+                let after = check(&repair.output(&files), &Options::default());
+                assert_eq!(after.format, Some(FormatId::APITRACE), "{name} without {lost} bytes");
+                repaired += usize::from(after.tally.samples * 2 >= whole.tally.samples);
+            }
+        }
+    }
+    notice::say(&format!("traces without a beginning, seed {SEED}: {repaired} of {cases}"));
+    // Noise may read as an element that hides most of a chunk.
+    assert!(repaired * 10 >= cases * 8, "{repaired} of {cases} were repaired");
+}
+
 #[test]
 fn no_format_is_found_in_other_files() {
     let mut dice = Dice::seeded(SEED);
     let noise: Vec<u8> = (0..40_000).map(|_| u8::try_from(dice.below(256)).unwrap()).collect();
     let source = include_bytes!("beginnings.rs");
-    let others: [(&str, Vec<u8>); 6] = [
+    let names = (0..4_000).map(|number| format!("glVertex{number}\0\0\x01\0"));
+    let others: [(&str, Vec<u8>); 7] = [
+        ("names of functions", names.collect::<String>().into_bytes()),
         ("zeros", vec![0; 40_000]),
         ("ones", vec![0xff; 40_000]),
         ("noise", noise.clone()),

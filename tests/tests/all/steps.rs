@@ -311,7 +311,7 @@ fn the_attempts_to_read_a_trace_without_a_header_share_their_steps() {
 
 /// Most steps of the search for the events of a trace without a beginning
 /// (`core/src/formats/apitrace/recover/beginning.rs`).
-const BEGINNING_STEPS: u64 = 4 << 20;
+const BEGINNING_STEPS: u64 = 1 << 17;
 
 #[test]
 fn the_search_for_the_first_events_of_a_trace_ends_with_its_steps() {
@@ -405,5 +405,24 @@ fn a_trace_that_lost_its_beginning_is_not_searched_to_its_end() {
         assert!(report.tally.samples > count, "{} calls", report.tally.samples);
         // 1.6 million for 125,350 bytes and 5.0 million for 502,133.
         assert!(steps < 10 * bytes + 1_000_000, "{steps} steps for {bytes} bytes");
+    }
+}
+
+/// Steps of the search for a trace in a file that shows names of functions.
+const NAMED_STEPS: u64 = 1 << 20;
+
+/// What shows names of an API may be a trace without its beginning; the search for one ends.
+#[test]
+fn a_file_with_names_of_functions_is_not_searched_to_its_end() {
+    for count in [2_000_u32, 16_000] {
+        let name = b"\0\0\x01\0\0glVertex3fv\0".as_slice();
+        let bytes: Vec<u8> =
+            (0..count).flat_map(|index| [name, &index.to_le_bytes()].concat()).collect();
+        let files = FileSet::single("library", &bytes);
+        steps::take();
+        let format = tracemend::recognise(&files, &Options::default());
+        let (steps, bytes) = (steps::take(), files.len());
+        assert_eq!(format, None);
+        assert!(steps < 10 * bytes + 3 * NAMED_STEPS, "{steps} steps for {bytes} bytes");
     }
 }

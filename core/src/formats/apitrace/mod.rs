@@ -56,7 +56,7 @@ use crate::model::{Finding, Report};
 use crate::sight::Auditor;
 use decode::definitions::Definitions;
 use expand::{Container, Expansion, Fault};
-use recover::beginning::{find_container, find_named, find_unmarked, holds_trace};
+use recover::beginning::{find_container, find_named, find_unmarked, holds_trace, shows_names};
 use recover::signatures::find_build;
 use recover::trace::{Gap, ReadOptions, Trace};
 use recover::{arrangement, parts};
@@ -143,6 +143,11 @@ impl Format for Apitrace {
             }
             None => find_unmarked(&source, limits).map(|_| Confidence::Evidence),
         }
+    }
+
+    /// Containers that compress names are found by their form alone.
+    fn may_hold_records(&self, files: &FileSet<'_>, _options: &Options) -> bool {
+        shows_names(&files.bytes(0))
     }
 
     fn check(&self, files: &FileSet<'_>, options: &Options, report: &mut Report) {

@@ -124,7 +124,6 @@ pub static DESCRIPTION: Description = Description {
         magics: &[layout::MAGIC_LITTLE, layout::MAGIC_BIG],
         always_has_magic: true,
         file_names: &["perf.data", "perf.data.old", "*.perf.data"],
-        is_found_by_records: true,
         directory: Some(&directory::PerfDirectory),
         ..Description::EMPTY.signs
     },
@@ -157,6 +156,11 @@ impl Format for Perf {
             return Some(Confidence::Certain);
         }
         recover::restore::is_blank(&source).then_some(Confidence::Evidence)
+    }
+
+    /// Chains of records are found by the check itself.
+    fn may_hold_records(&self, _files: &FileSet<'_>, _options: &Options) -> bool {
+        true
     }
 
     fn check(&self, files: &FileSet<'_>, options: &Options, report: &mut Report) {

@@ -135,6 +135,10 @@ impl Format for Revent {
         evidence.map(|_| Confidence::Evidence)
     }
 
+    fn may_hold_records(&self, files: &FileSet<'_>, options: &Options) -> bool {
+        recover::lost_head::shows_events(&files.bytes(0), &options.limits)
+    }
+
     fn check(&self, files: &FileSet<'_>, options: &Options, report: &mut Report) {
         check::check(files, options, report);
     }

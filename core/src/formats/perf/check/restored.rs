@@ -309,6 +309,9 @@ fn summarize(correction: &Correction) -> String {
         }
         (Part::Head, _) => "take header, ids and attrs of the donor".into(),
         (Part::Magic, _) => "restore the magic".into(),
+        _ if correction.is_unknown => {
+            "set the attr's size, and name its event dummy: nothing tells what was counted".into()
+        }
         (part, [word]) => format!("set {} to {:#x}", label(part, word), word.value),
         _ => format!("restore {}", plural(to_u64(words.len()), "value")),
     }

@@ -53,6 +53,16 @@ pub fn find_head(source: &Source<'_>, limits: &Limits) -> Result<Head, HeadError
     recovered.map_or(parsed, Ok)
 }
 
+/// Whether events follow a head that is lost, of which a path is left: most of the first ones are
+/// such as a recorder writes. Events alone are not searched for: that takes 77 steps per byte of
+/// every file that no format knows.
+pub fn shows_events(source: &Source<'_>, limits: &Limits) -> bool {
+    let first = source.read(0, AREA);
+    let has_path = first.windows(DEVICE_PREFIX.len()).any(|part| part == DEVICE_PREFIX);
+    has_path
+        && recover_paths(source).is_some_and(|head| evidence::explains_half(source, &head, limits))
+}
+
 /// Returns whether the head can be as the recorder wrote it.
 fn is_credible(source: &Source<'_>, head: &Head, limits: &Limits) -> bool {
     let next = source.read(head.prefix, head.prefix.saturating_add(24));

@@ -11,12 +11,37 @@ use super::leaves::count_leaves;
 use super::regular::{Damaged, Second, find_damage, find_second, is_cut};
 use crate::formats::apitrace::layout::{CHUNK_EXPANDED, CHUNK_PLAUSIBLE, CHUNK_STORED_MAX};
 use crate::kit::num::{to_u64, to_usize};
+use crate::kit::words::byte_count;
 
 /// At most one in so many bytes differs where a part of a block was written twice. In doubled parts
 /// of 16 to 128 KiB of recorded chunks, 64 of 82 had fewer unequal bytes; the others had up to 37 %
 /// (copies reach other bytes), and are taken for a second chunk. In second chunks, compared in the
 /// same way, at least 72 % differed; calls that are more alike may differ in fewer.
 const UNEQUAL_PART: usize = 64;
+
+/// Bytes after the lost beginning of a block from which elements are read: those that are read from
+/// a wrong place meet the right ones within some dozens of bytes, unless one of them is a long
+/// literal. Damage ends in a page or two.
+const STARTS: [usize; 13] = [0, 1, 2, 3, 5, 8, 13, 21, 512, 4 << 10, 8 << 10, 16 << 10, 32 << 10];
+
+/// A block is not so many times longer than what it expands to, even with the next chunk after it.
+const LONGER: u64 = 4;
+
+/// The searches that a damaged block is worth: each takes milliseconds, and a file may have hundreds
+/// of thousands of damaged blocks.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Effort {
+    /// See [`find_damage`].
+    pub(super) finds_shifts: bool,
+    /// Whether the place is searched from which a block without its beginning is read.
+    pub(super) finds_start: bool,
+}
+
+impl Effort {
+    /// The searches for the first damaged blocks of a file.
+    #[cfg(test)]
+    pub(super) const ALL: Self = Self { finds_shifts: true, finds_start: true };
+}
 
 /// Returns the expanded length that a block states, and how many bytes state it.
 pub(super) fn stated_len(block: &[u8]) -> Option<(u64, usize)> {
@@ -69,26 +94,29 @@ pub(super) fn expand_cut(block: &[u8], out: &mut Vec<u8>) -> bool {
 
 /// Expands the sound part of a block that may state any length, to at most the bytes of a chunk.
 /// The bytes after an invalid element go to `after_fault`, and so do those of a second chunk whose
-/// header is lost. Returns the fault. `finds_shifts`: see [`find_damage`].
+/// header is lost. Returns the fault.
 pub(super) fn salvage(
     block: &[u8],
     out: &mut Vec<u8>,
     after_fault: &mut Vec<u8>,
-    finds_shifts: bool,
+    effort: Effort,
 ) -> String {
     let most = to_usize(CHUNK_EXPANDED);
-    let Some((stated, skip)) = stated_len(block) else {
-        return "the block has an invalid length".to_string();
-    };
+    // The elements may be sound where the length is not: a block of unknown length is read to its
+    // end, from the place that leads to most calls.
+    let read = stated_len(block);
+    let holds_block =
+        |len: u64| len.saturating_add(32).saturating_mul(LONGER) > to_u64(block.len());
+    let (stated, mut skip) =
+        read.filter(|(len, _)| *len > 0 && holds_block(*len)).unwrap_or((u64::MAX, 0));
     let len = to_usize(stated);
-    if len == 0 {
-        return "the block length is 0".to_string();
+    if len > most && effort.finds_start {
+        skip = find_start(block, skip);
     }
-    // The elements may be sound where the length is not.
     let mut elements = Elements { block, at: skip, len: len.min(most), is_lenient: false };
     let fault = elements.expand(out);
     let is_plausible = len <= most && to_u64(block.len()) <= CHUNK_STORED_MAX;
-    let damaged = is_plausible.then(|| find_damage(block, skip, stated, out, finds_shifts));
+    let damaged = is_plausible.then(|| find_damage(block, skip, stated, out, effort.finds_shifts));
     let damaged = damaged.flatten();
     let second = find_second(block, skip, stated);
     if let Some(second) = second.filter(|second| !is_doubled(block, out, len, *second)) {
@@ -110,10 +138,33 @@ pub(super) fn salvage(
         after_fault.extend(out.drain(sound..));
     }
     match fault {
+        _ if read.is_none() => "the block has an invalid length".to_string(),
+        _ if stated == u64::MAX => {
+            let len = read.map_or(0, |(len, _)| len);
+            format!(
+                "the block length is {len}, which its {} do not fit",
+                byte_count(to_u64(block.len()))
+            )
+        }
         _ if len > most => format!("the block length is {len}, expected at most {most}"),
         Some(fault) => fault.detail,
         None => "the block decodes to another length than it states".to_string(),
     }
+}
+
+/// Returns where the elements of a block without its beginning are read from.
+fn find_start(block: &[u8], skip: usize) -> usize {
+    // Zeros are elements of one byte each, which hide those after them.
+    let zeros = block.iter().take_while(|byte| **byte == 0).count();
+    let from = skip.max(zeros);
+    let leaves = |start: usize| {
+        let mut out = Vec::new();
+        drop(Elements::lenient(block, start, to_usize(CHUNK_EXPANDED)).expand(&mut out));
+        count_leaves(&out)
+    };
+    let starts = STARTS.into_iter().map(|distance| from.saturating_add(distance));
+    let best = starts.rev().max_by_key(|start| leaves(*start));
+    best.unwrap_or(from)
 }
 
 /// Reads the elements after the damaged ones into `after_fault`, and those between two damages if

@@ -68,6 +68,10 @@ pub(super) fn chunk_len(source: &Source<'_>, at: u64) -> Option<u64> {
 /// 3 ms, and a file may have hundreds of thousands.
 const SHIFT_SEARCHES: usize = 256;
 
+/// Damaged chunks of a file of which the first element is searched for: each takes up to 80 ms, and
+/// a beginning is lost at the beginning of a file, or where bytes were.
+const START_SEARCHES: usize = 4;
+
 /// The chunks of a file.
 pub(super) struct Chunks<'a> {
     source: Source<'a>,
@@ -197,8 +201,11 @@ impl<'a> Chunks<'a> {
         bytes.clear();
         let mut after_fault = Vec::new();
         self.damaged = self.damaged.saturating_add(1);
-        let finds_shifts = self.damaged <= SHIFT_SEARCHES;
-        let detail = block::salvage(&block, &mut bytes, &mut after_fault, finds_shifts);
+        let effort = block::Effort {
+            finds_shifts: self.damaged <= SHIFT_SEARCHES,
+            finds_start: self.damaged <= START_SEARCHES,
+        };
+        let detail = block::salvage(&block, &mut bytes, &mut after_fault, effort);
         if next.is_some_and(|next| self.is_copied_at(next, &block)) {
             after_fault.clear();
         }
@@ -362,6 +369,32 @@ mod tests {
         let firsts: Vec<bool> = is_right.into_iter().step_by(2).collect();
         assert_eq!(firsts.len(), SHIFT_SEARCHES + 1);
         assert_eq!(firsts.iter().position(|right| !right), Some(SHIFT_SEARCHES));
+    }
+
+    #[test]
+    fn the_first_element_of_the_first_blocks_without_a_beginning_is_searched() {
+        let call =
+            |i: u32| [&[1_u8][..], &[0x80 | i as u8 & 0x7f, (i >> 7) as u8], b"call\0"].concat();
+        let bytes: Vec<u8> = (256..9_000_u32).flat_map(call).collect();
+        let mut block = snap::raw::Encoder::new().compress_vec(&bytes).unwrap();
+        let chunk =
+            |block: &[u8]| [&u32::try_from(block.len()).unwrap().to_le_bytes(), block].concat();
+        let sound = chunk(&snap::raw::Encoder::new().compress_vec(&bytes[500..]).unwrap());
+        // No length, and a literal that reaches over most of the block.
+        let long = u16::try_from(block.len() - 100).unwrap().to_le_bytes();
+        block[..9].copy_from_slice(&[0xff, 0xff, 0xff, 0xff, 0xff, 0x01, 0xf4, long[0], long[1]]);
+        let pair = [chunk(&block), sound].concat();
+        let file = [b"at", pair.repeat(START_SEARCHES + 1).as_slice()].concat();
+        let source = Source::new(&file);
+        let mut chunks = Chunks::new(&source, &Limits::default());
+        let mut units = BTreeMap::<u64, usize>::new();
+        while let Some(block) = chunks.next(Vec::new()) {
+            *units.entry(block.unit.0).or_default() += block.bytes.len();
+        }
+        let lens: Vec<usize> = units.into_values().step_by(2).collect();
+        let is_found = |len: &&usize| **len > bytes.len() / 2;
+        assert_eq!(lens.len(), START_SEARCHES + 1);
+        assert_eq!(lens.iter().take_while(is_found).count(), START_SEARCHES, "{lens:?}");
     }
 
     #[test]

@@ -275,7 +275,7 @@ impl<'a> AttrCopies<'a> {
         set_word(&mut bytes, word::SIZE, size.into(), order);
         let source = Source::new(&bytes);
         let new = Peek { source: &source, order };
-        let mut correction = Correction::new(Part::Attr(index)).determined_if(!is_lost);
+        let mut correction = Correction::new(Part::Attr(index)).unknown_if(is_lost);
         for at in [word::TYPE, word::CONFIG] {
             let place = attr.saturating_add(at);
             correction = correction.word(place, self.peek.u64(place)?, new.u64(at)?);

@@ -141,6 +141,8 @@ pub struct Correction {
     pub is_determined: bool,
     /// Whether every command of perf reads the recording as if the words were right.
     pub is_harmless: bool,
+    /// Whether nothing tells what the event counted, so that it becomes `dummy`.
+    pub is_unknown: bool,
 }
 
 /// A word of an attr, or an id, that differs from its copy in EVENT_DESC; nothing shows which of
@@ -167,6 +169,7 @@ impl Correction {
             witnesses: Vec::new(),
             is_determined: true,
             is_harmless: false,
+            is_unknown: false,
         }
     }
 
@@ -180,6 +183,12 @@ impl Correction {
     const fn harmless_if(mut self, holds: bool) -> Self {
         self.is_harmless = holds;
         self
+    }
+
+    /// Notes that the event becomes `dummy`, if `holds`: other values would fit as well.
+    const fn unknown_if(mut self, holds: bool) -> Self {
+        self.is_unknown = holds;
+        self.determined_if(!holds)
     }
 
     /// Adds a word if it differs.
