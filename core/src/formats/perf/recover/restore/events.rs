@@ -142,6 +142,9 @@ impl<'a> AttrCopies<'a> {
             let ids = moved.iter().flat_map(|section| self.ids(*section)).collect();
             return are_ids(ids).then_some(moved);
         }
+        if self.are_described(&stored, end) {
+            return Some(stored);
+        }
         let mut places = vec![HEADER_SIZE];
         let mut counted = HEADER_SIZE;
         for index in 1..stored.len() {
@@ -176,6 +179,22 @@ impl<'a> AttrCopies<'a> {
         let total =
             sections.iter().fold(0_u64, |sum, section| sum.saturating_add(section.size >> 3));
         ((is_supported || is_single) && total <= MOST_IDS).then_some(sections)
+    }
+
+    /// Whether sections adjoin from the header on, end before `attrs`, and have as many ids as
+    /// EVENT_DESC has: bytes were inserted between them and the attrs.
+    fn are_described(&self, sections: &[Section], attrs: u64) -> bool {
+        let counts = self.described.iter().zip(sections);
+        let mut end = HEADER_SIZE;
+        let adjoin = sections.iter().all(|section| {
+            let follows = section.offset == end;
+            end = section.offset.saturating_add(section.size);
+            follows
+        });
+        let has_counts = !self.described.is_empty()
+            && counts.clone().count() == sections.len()
+            && counts.clone().all(|(described, section)| described.ids.size == section.size);
+        adjoin && has_counts && end < attrs
     }
 
     /// Returns the sections of the ids as the attrs have them; one that leaves the file is empty.

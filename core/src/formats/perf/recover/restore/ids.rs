@@ -40,6 +40,8 @@ impl AttrCopies<'_> {
         if described.is_empty() && index.is_empty() {
             return self.correct_id_by_samples(sections, &table).into_iter().collect();
         }
+        // Two lists that agree throughout are right where a third one moved as a whole.
+        let are_agreed = !index.is_empty() && self.are_equal(&described, &index);
         let lists = [(Part::Ids, table), (Part::DescribedIds, described), (Part::IdIndex, index)];
         let count = lists.iter().map(|(_, places)| places.len()).max().unwrap_or(0);
         let mut evidence: Option<Evidence> = None;
@@ -51,7 +53,9 @@ impl AttrCopies<'_> {
                 continue;
             }
             let evidence = evidence.get_or_insert_with(|| self.evidence(sections, &lists));
-            let Some((right, weight)) = evidence.choose(&copies, number) else { continue };
+            let agreed = are_agreed.then(|| copies.last()).flatten().map(|copy| (copy, 2));
+            let chosen = agreed.or_else(|| evidence.choose(&copies, number));
+            let Some((right, weight)) = chosen else { continue };
             for copy in copies.iter().filter(|copy| copy.id != right.id) {
                 let correction = Correction::new(copy.part)
                     .word(copy.at, copy.id, right.id)
@@ -61,6 +65,16 @@ impl AttrCopies<'_> {
             }
         }
         merge(corrections)
+    }
+
+    /// Whether two lists have the same ids, each once.
+    fn are_equal(&self, one: &[u64], other: &[u64]) -> bool {
+        let ids = |places: &[u64]| -> Option<Vec<u64>> {
+            places.iter().map(|at| self.peek.u64(*at).filter(|id| *id != 0)).collect()
+        };
+        let Some(found) = ids(one) else { return false };
+        let distinct: BTreeSet<u64> = found.iter().copied().collect();
+        distinct.len() == found.len() && ids(other) == Some(found)
     }
 
     fn copy(&self, (part, places): &(Part, Vec<u64>), number: usize) -> Option<IdCopy> {
