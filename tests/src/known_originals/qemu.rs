@@ -26,7 +26,7 @@ pub static SUBJECT: Subject = Subject {
              another place, and is dropped",
         ),
         given_up: Bound::new(
-            90,
+            110,
             "too few events before the damage decide between releases with one version",
         ),
         unclean: Bound::NONE,

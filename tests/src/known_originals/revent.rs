@@ -23,7 +23,7 @@ pub static SUBJECT: Subject = Subject {
     bounds: Bounds {
         false_labels: Bound::NONE,
         losing: Bound::new(30, "a lone event between two damages is not believed"),
-        given_up: Bound::new(45, "the description of a gamepad, and short recordings"),
+        given_up: Bound::new(51, "the description of a gamepad, and short recordings"),
         unclean: Bound::NONE,
         unstable: Bound::NONE,
     },

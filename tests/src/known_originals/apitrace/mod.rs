@@ -39,7 +39,7 @@ pub static SUBJECT: Subject = Subject {
     bounds: Bounds {
         false_labels: Bound::NONE,
         losing: Bound::new(158, "events after a damaged chunk or frame are not found again"),
-        given_up: Bound::new(78, "one damaged block is all of a zstd, deflate or brotli trace"),
+        given_up: Bound::new(147, "one damaged block is all of a zstd, deflate or brotli trace"),
         unclean: Bound::NONE,
         unstable: Bound::NONE,
     },

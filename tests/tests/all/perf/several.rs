@@ -20,8 +20,8 @@ const CASES: usize = 320;
 const SIZES: [usize; 6] = [16, 64, 256, 512, 1024, 2048];
 /// Bytes at the beginning that hold the attrs and their ids.
 const BEGINNING: usize = 0x500;
-/// Cases in a hundred with samples under another event: 6 of the 320 have some (34, 50, 174, 183, 187
-/// and 228). In 174 the ids beside those of the only attr that was found become its own.
+/// Cases in a hundred with samples under another event: 6 of the 320 have some (34, 50, 174, 183,
+/// 187 and 228). In 174 the ids beside those of the only attr that was found become its own.
 const WRONG_PERCENT: usize = 2;
 /// The event that stands for one that is lost.
 const LOST: &str = "dummy";

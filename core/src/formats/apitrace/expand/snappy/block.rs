@@ -27,20 +27,27 @@ const STARTS: [usize; 13] = [0, 1, 2, 3, 5, 8, 13, 21, 512, 4 << 10, 8 << 10, 16
 /// A block is not so many times longer than what it expands to, even with the next chunk after it.
 const LONGER: u64 = 4;
 
-/// The searches that a damaged block is worth: each takes milliseconds, and a file may have hundreds
-/// of thousands of damaged blocks.
+/// Damaged blocks of a file in which a shift of their elements is searched for: each takes up to
+/// 3 ms, and a file may have hundreds of thousands.
+pub(super) const SHIFT_SEARCHES: usize = 256;
+/// Damaged blocks of a file of which the first element is searched for: each takes up to 80 ms, and
+/// a beginning is lost at the beginning of a file, or where bytes were.
+pub(super) const START_SEARCHES: usize = 4;
+
+/// The searches that a damaged block is worth.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Effort {
     /// See [`find_damage`].
-    pub(super) finds_shifts: bool,
+    finds_shifts: bool,
     /// Whether the place is searched from which a block without its beginning is read.
-    pub(super) finds_start: bool,
+    finds_start: bool,
 }
 
 impl Effort {
-    /// The searches for the first damaged blocks of a file.
-    #[cfg(test)]
-    pub(super) const ALL: Self = Self { finds_shifts: true, finds_start: true };
+    /// The searches for the last of so many damaged blocks of a file.
+    pub(super) const fn of(damaged: usize) -> Self {
+        Self { finds_shifts: damaged <= SHIFT_SEARCHES, finds_start: damaged <= START_SEARCHES }
+    }
 }
 
 /// Returns the expanded length that a block states, and how many bytes state it.
@@ -105,8 +112,8 @@ pub(super) fn salvage(
     // The elements may be sound where the length is not: a block of unknown length is read to its
     // end, from the place that leads to most calls.
     let read = stated_len(block);
-    let holds_block =
-        |len: u64| len.saturating_add(32).saturating_mul(LONGER) > to_u64(block.len());
+    let held = to_u64(block.len());
+    let holds_block = |len: u64| len.saturating_add(32).saturating_mul(LONGER) > held;
     let (stated, mut skip) =
         read.filter(|(len, _)| *len > 0 && holds_block(*len)).unwrap_or((u64::MAX, 0));
     let len = to_usize(stated);
@@ -141,10 +148,7 @@ pub(super) fn salvage(
         _ if read.is_none() => "the block has an invalid length".to_string(),
         _ if stated == u64::MAX => {
             let len = read.map_or(0, |(len, _)| len);
-            format!(
-                "the block length is {len}, which its {} do not fit",
-                byte_count(to_u64(block.len()))
-            )
+            format!("the block length is {len}, which its {} do not fit", byte_count(held))
         }
         _ if len > most => format!("the block length is {len}, expected at most {most}"),
         Some(fault) => fault.detail,

@@ -64,14 +64,6 @@ pub(super) fn chunk_len(source: &Source<'_>, at: u64) -> Option<u64> {
     cursor.u32("chunk.compressed_length").ok().map(u64::from)
 }
 
-/// Damaged chunks of a file in which a shift of their elements is searched for: each takes up to
-/// 3 ms, and a file may have hundreds of thousands.
-const SHIFT_SEARCHES: usize = 256;
-
-/// Damaged chunks of a file of which the first element is searched for: each takes up to 80 ms, and
-/// a beginning is lost at the beginning of a file, or where bytes were.
-const START_SEARCHES: usize = 4;
-
 /// The chunks of a file.
 pub(super) struct Chunks<'a> {
     source: Source<'a>,
@@ -201,10 +193,7 @@ impl<'a> Chunks<'a> {
         bytes.clear();
         let mut after_fault = Vec::new();
         self.damaged = self.damaged.saturating_add(1);
-        let effort = block::Effort {
-            finds_shifts: self.damaged <= SHIFT_SEARCHES,
-            finds_start: self.damaged <= START_SEARCHES,
-        };
+        let effort = block::Effort::of(self.damaged);
         let detail = block::salvage(&block, &mut bytes, &mut after_fault, effort);
         if next.is_some_and(|next| self.is_copied_at(next, &block)) {
             after_fault.clear();
@@ -233,6 +222,7 @@ impl<'a> Chunks<'a> {
 mod tests {
     use std::collections::BTreeMap;
 
+    use super::block::{SHIFT_SEARCHES, START_SEARCHES};
     use super::*;
 
     /// A file of these bytes, and where its chunks begin; the last place is its end.
