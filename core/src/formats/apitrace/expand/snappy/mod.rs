@@ -363,8 +363,10 @@ mod tests {
 
     #[test]
     fn the_first_element_of_the_first_blocks_without_a_beginning_is_searched() {
-        let call =
-            |i: u32| [&[1_u8][..], &[0x80 | i as u8 & 0x7f, (i >> 7) as u8], b"call\0"].concat();
+        let call = |number: u32| {
+            let [[low, ..], [high, ..]] = [0x80 | number & 0x7f, number >> 7].map(u32::to_le_bytes);
+            [&[1, low, high][..], b"call\0"].concat()
+        };
         let bytes: Vec<u8> = (256..9_000_u32).flat_map(call).collect();
         let mut block = snap::raw::Encoder::new().compress_vec(&bytes).unwrap();
         let chunk =
