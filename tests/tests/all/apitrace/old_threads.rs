@@ -87,7 +87,8 @@ fn damage_costs_traces_of_several_threads_little_more_than_those_of_one() {
         let stream = old_threads(threads as u64 % 4, threads, 9_000, 11).bytes;
         let original = Original::of(&judge, format!("{threads} threads"), stream, folder.path());
         let (mut right, mut calls) = (0, 0);
-        for case in Share::one_in(6).of(0..24) {
+        // Of four cases, chance decides.
+        for case in Share::one_in(2).of(0..24) {
             let mut numbers = Numbers::of(case as u64);
             let mut bytes = Damaged::of(&original, "snappy");
             let done = damage(KINDS[case % KINDS.len()], &mut bytes, &mut numbers);
