@@ -411,7 +411,7 @@ fn a_trace_that_lost_its_beginning_is_not_searched_to_its_end() {
 /// Steps of the searches for a trace in a file that shows names of functions.
 const NAMED_STEPS: u64 = 1 << 20;
 
-/// What shows names of an API may be a trace without its beginning; the search for one ends.
+/// A file with names of an API may be a trace without its beginning; the search for one ends.
 #[test]
 fn a_file_with_names_of_functions_is_searched_for_a_trace_with_few_steps() {
     let steps_of = |name: &[u8], count: u32| {
@@ -426,7 +426,7 @@ fn a_file_with_names_of_functions_is_searched_for_a_trace_with_few_steps() {
         let (words, _) = steps_of(b"a_vertex_3f", count);
         let (names, bytes) = steps_of(b"glVertex3fv", count);
         assert!(names > words, "{names}, {words}: no search for a trace");
-        // What is found is read as one: 18 steps per byte here.
+        // Events that are found are read: 18 steps per byte here.
         let most = NAMED_STEPS + 20 * bytes;
         assert!(names - words < most, "{names}, {words} for {bytes} bytes");
     }
