@@ -24,6 +24,8 @@ const SEARCH_WINDOW: usize = 1 << 20;
 /// with the form of a container costs them. Of 60 traces that lost up to 20,000 bytes at their
 /// beginning, 33 needed less.
 const SEARCH_STEPS: u64 = 1 << 17;
+/// The same in a file with the magic of a container.
+const MARKED_STEPS: u64 = 4 << 20;
 /// Steps of all searches in a file that is said to be a trace, or shows names of its functions.
 const NAMED_STEPS: u64 = 1 << 20;
 /// Bytes of a file in which names are looked for: those of the first chunks.
@@ -121,13 +123,17 @@ pub fn find_unmarked(source: &Source<'_>, limits: &Limits) -> Option<Container> 
     if is_beginning(source, Container::Brotli, limits) {
         return Some(Container::Brotli);
     }
-    Container::by_form(source).filter(|container| holds_trace(source, *container, limits))
+    Container::by_form(source).filter(|form| holds_within(source, *form, limits, SEARCH_STEPS))
 }
 
 /// Whether a container with a magic holds a trace: its beginning, or events after damage.
 pub fn holds_trace(source: &Source<'_>, container: Container, limits: &Limits) -> bool {
+    holds_within(source, container, limits, MARKED_STEPS)
+}
+
+fn holds_within(source: &Source<'_>, container: Container, limits: &Limits, most: u64) -> bool {
     let many = (Few::Never, layout::VERSION_MAX);
-    let mut steps = SEARCH_STEPS.min(limits.of(&RESYNC));
+    let mut steps = most.min(limits.of(&RESYNC));
     is_beginning(source, container, limits)
         || holds_events(source, container, limits, many, &mut steps)
 }
