@@ -148,7 +148,7 @@ pub(super) fn salvage(
         _ if read.is_none() => "the block has an invalid length".to_string(),
         _ if stated == u64::MAX => {
             let len = read.map_or(0, |(len, _)| len);
-            format!("the block length is {len}, which its {} do not fit", byte_count(held))
+            format!("the block length is {len}, too small for its {}", byte_count(held))
         }
         _ if len > most => format!("the block length is {len}, expected at most {most}"),
         Some(fault) => fault.detail,

@@ -171,30 +171,31 @@ impl<'a> AttrCopies<'a> {
         let pairs = || sections.iter().zip(&stored);
         let same = pairs().filter(|(new, old)| new == old).count();
         let near = pairs().filter(|(new, old)| new.offset == old.offset || new.size == old.size);
-        let described = self.described.iter().zip(&sections);
-        let has_counts = !self.described.is_empty()
-            && described.clone().all(|(described, section)| described.ids.size == section.size);
-        let is_supported = same.saturating_mul(2) >= sections.len() || has_counts;
+        let is_supported =
+            same.saturating_mul(2) >= sections.len() || self.has_described_counts(&sections);
         let is_single = sections.len() == 1 && near.count() == 1;
         let total =
             sections.iter().fold(0_u64, |sum, section| sum.saturating_add(section.size >> 3));
         ((is_supported || is_single) && total <= MOST_IDS).then_some(sections)
     }
 
+    /// Whether EVENT_DESC has as many ids for each event as its section.
+    fn has_described_counts(&self, sections: &[Section]) -> bool {
+        let mut counts = self.described.iter().zip(sections);
+        !self.described.is_empty()
+            && counts.all(|(described, section)| described.ids.size == section.size)
+    }
+
     /// Whether sections adjoin from the header on, end before `attrs`, and have as many ids as
     /// EVENT_DESC has: bytes were inserted between them and the attrs.
     fn are_described(&self, sections: &[Section], attrs: u64) -> bool {
-        let counts = self.described.iter().zip(sections);
         let mut end = HEADER_SIZE;
         let adjoin = sections.iter().all(|section| {
             let follows = section.offset == end;
             end = section.offset.saturating_add(section.size);
             follows
         });
-        let has_counts = !self.described.is_empty()
-            && counts.clone().count() == sections.len()
-            && counts.clone().all(|(described, section)| described.ids.size == section.size);
-        adjoin && has_counts && end < attrs
+        adjoin && end < attrs && self.has_described_counts(sections)
     }
 
     /// Returns the sections of the ids as the attrs have them; one that leaves the file is empty.

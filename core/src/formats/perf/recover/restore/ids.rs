@@ -40,8 +40,6 @@ impl AttrCopies<'_> {
         if described.is_empty() && index.is_empty() {
             return self.correct_id_by_samples(sections, &table).into_iter().collect();
         }
-        // Two lists that agree throughout are right where a third one moved as a whole.
-        let are_agreed = !index.is_empty() && self.are_equal(&described, &index);
         let lists = [(Part::Ids, table), (Part::DescribedIds, described), (Part::IdIndex, index)];
         let count = lists.iter().map(|(_, places)| places.len()).max().unwrap_or(0);
         let mut evidence: Option<Evidence> = None;
@@ -53,9 +51,7 @@ impl AttrCopies<'_> {
                 continue;
             }
             let evidence = evidence.get_or_insert_with(|| self.evidence(sections, &lists));
-            let agreed = are_agreed.then(|| copies.last()).flatten().map(|copy| (copy, 2));
-            let chosen = agreed.or_else(|| evidence.choose(&copies, number));
-            let Some((right, weight)) = chosen else { continue };
+            let Some((right, weight)) = evidence.choose(&copies, number) else { continue };
             for copy in copies.iter().filter(|copy| copy.id != right.id) {
                 let correction = Correction::new(copy.part)
                     .word(copy.at, copy.id, right.id)
@@ -89,12 +85,14 @@ impl AttrCopies<'_> {
         Some(IdCopy { part: *part, at, id, is_in_sequence })
     }
 
-    fn evidence(&self, sections: &[Section], lists: &[(Part, Vec<u64>)]) -> Evidence {
+    fn evidence(&self, sections: &[Section], lists: &[(Part, Vec<u64>); 3]) -> Evidence {
         let places = lists.iter().flat_map(|(_, places)| places.iter().enumerate());
         let owners = places.filter_map(|(number, at)| Some((self.peek.u64(*at)?, number)));
         let mut owners: Vec<(u64, usize)> = owners.collect();
         owners.sort_unstable();
-        Evidence { named: self.named_ids(sections), owners }
+        let [_, (_, described), (_, index)] = lists;
+        let has_agreed = !index.is_empty() && self.are_equal(described, index);
+        Evidence { named: self.named_ids(sections), owners, has_agreed }
     }
 
     /// Corrects the only id that no sample names, if samples name one that is not there.
@@ -206,12 +204,18 @@ struct Evidence {
     named: BTreeMap<u64, u64>,
     /// Each id with its number in a list, in order.
     owners: Vec<(u64, usize)>,
+    /// Whether EVENT_DESC and ID_INDEX have the same ids throughout: they are right where those of
+    /// the attrs moved as a whole.
+    has_agreed: bool,
 }
 
 impl Evidence {
     /// Returns the copy with the most witnesses, and their number. Each event has an id of its own,
     /// so that of another number is none: a list that moved gives each event that of its neighbour.
     fn choose<'a>(&self, copies: &'a [IdCopy], number: usize) -> Option<(&'a IdCopy, u64)> {
+        if self.has_agreed {
+            return copies.last().map(|copy| (copy, LEAST_WITNESSES));
+        }
         // AttrCopies with the same id are one candidate.
         let by_id: BTreeMap<u64, &IdCopy> = copies.iter().map(|copy| (copy.id, copy)).collect();
         let weigh = |(id, copy)| (copy, self.weight(copies, (id, number)));
