@@ -16,6 +16,20 @@ pub fn align8(value: u64) -> u64 {
     value.saturating_add(7) & !7
 }
 
+/// Encodes a number in groups of seven bits, the lowest first (LEB128), in its shortest form.
+pub fn leb128(mut value: u64) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    loop {
+        let group = u8::try_from(value & 0x7f).unwrap_or_default();
+        value >>= 7;
+        if value == 0 {
+            bytes.push(group);
+            return bytes;
+        }
+        bytes.push(group | 0x80);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

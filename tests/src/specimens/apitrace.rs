@@ -141,6 +141,7 @@ pub fn specimens() -> Vec<Specimen> {
             file[..2].copy_from_slice(&[0, 0]);
             file
         }),
+        Specimen::new("AT0007", calls.bytes.clone()),
         Specimen::new("AT1001", Container::Snappy.file(&calls.bytes[..calls.bytes.len() - 2]))
             .also(&["AT3003"], UNFINISHED)
             .leaves(&["AT3003"], UNFINISHED),

@@ -35,6 +35,7 @@ mod beginnings;
 mod book;
 mod broken;
 mod command_line;
+mod control_characters;
 mod corpus;
 mod differences;
 mod encodings;
@@ -55,6 +56,7 @@ mod write_faults;
 
 mod apitrace {
     mod audit;
+    mod bare;
     mod dump;
     mod forge;
     mod invented;

@@ -1,7 +1,7 @@
 //! apitrace: recordings of the calls that a program makes to OpenGL and similar APIs.
 //!
 //! ```text
-//!  file     'a' 't' chunk*  |  gzip  |  zstd frames [seek table]  |  brotli
+//!  file     'a' 't' chunk*  |  gzip  |  zstd frames [seek table]  |  brotli  |  bare stream
 //!              |
 //!  stream   version, semantic version, properties
 //!           enter { thread, function, in-arguments }   numbered by their position
@@ -56,7 +56,9 @@ use crate::model::{Finding, Report};
 use crate::sight::Auditor;
 use decode::definitions::Definitions;
 use expand::{Container, Expansion, Fault};
-use recover::beginning::{find_container, find_named, find_unmarked, holds_trace, shows_names};
+use recover::beginning::{
+    find_container, find_named, find_unmarked, holds_trace, is_empty, shows_names,
+};
 use recover::signatures::find_build;
 use recover::trace::{Gap, ReadOptions, Trace};
 use recover::{arrangement, parts};
@@ -93,6 +95,7 @@ pub static DESCRIPTION: Description = Description {
     recorder: Recorder {
         name: "the traced program",
         counts_samples: true,
+        ends_at_damage: false,
         clock: &CLOCK,
         comparison: &COMPARISON,
     },
@@ -139,7 +142,9 @@ impl Format for Apitrace {
         match Container::by_magic(&source) {
             Some(Container::Snappy) => Some(Confidence::Certain),
             Some(container) => {
-                holds_trace(&source, container, limits).then_some(Confidence::Certain)
+                let is_trace = holds_trace(&source, container, limits)
+                    || (is_empty(&source, container, limits) && has_name_of_trace(files));
+                is_trace.then_some(Confidence::Certain)
             }
             None => find_unmarked(&source, limits).map(|_| Confidence::Evidence),
         }
@@ -177,8 +182,8 @@ impl Format for Apitrace {
             trace = Trace::read(&source, container, read);
         }
         let editor = StreamEditor::new(&source, container, limits);
-        let is_suspect =
-            container.has_units() && arrangement::is_suspect(&trace.faults.damages, &trace.places);
+        let has_order = container.has_units() && container != Container::Bare;
+        let is_suspect = has_order && arrangement::is_suspect(&trace.faults.damages, &trace.places);
         if is_suspect {
             let overlap = trace.tracker.calls.overlap;
             let found = arrangement::find_arrangement(&source, container, limits, overlap);
@@ -249,6 +254,11 @@ impl Format for Apitrace {
         tile_file(&source, container, &options.limits, &mut *each);
         tile_stream(&source, container, &options.limits, each);
     }
+}
+
+/// Whether the file has the ending that apitrace gives to traces.
+fn has_name_of_trace(files: &FileSet<'_>) -> bool {
+    files.files().first().is_some_and(|file| file.name.ends_with(".trace"))
 }
 
 /// Returns the definitions of a donor, if it is a trace.

@@ -60,6 +60,16 @@ pub enum Detail {
     Flags(u64),
 }
 
+/// The id of the struct of Direct3D that names an interface.
+pub const GUID: u64 = 900;
+
+/// A value of that struct.
+pub fn guid(first: u64, second: u64, third: u64, bytes: [u8; 8]) -> Value {
+    let bytes = bytes.map(|byte| Value::Uint(byte.into())).to_vec();
+    let members = [first, second, third].map(Value::Uint);
+    Value::Struct(GUID, [members.as_slice(), &[Value::Array(bytes)]].concat())
+}
+
 /// Writes a stream.
 #[derive(Clone, Debug, Default)]
 pub struct Stream {
@@ -292,7 +302,9 @@ impl Stream {
             Value::Struct(id, members) => {
                 self.bytes.push(12);
                 if self.first(1, *id) {
-                    self.bytes.extend(text(format!("ForgedStruct{id}").as_bytes()));
+                    let forged = format!("ForgedStruct{id}");
+                    let name = if *id == GUID { "GUID" } else { &forged };
+                    self.bytes.extend(text(name.as_bytes()));
                     self.bytes.extend(uint(members.len() as u64));
                     for index in 0..members.len() {
                         self.bytes.extend(text(format!("member{index}").as_bytes()));

@@ -6,7 +6,7 @@ use std::process::Command;
 use serde_json::Value as Json;
 use tracemend::formats::apitrace::limits::DUMP_TEXT;
 use tracemend::{Dump, DumpError, Dumped, FileSet, FormatId, Limits, Options};
-use tracemend_tests::forge::apitrace::{Container, Detail, Stream, Value, all, call_heavy};
+use tracemend_tests::forge::apitrace::{Container, Detail, Stream, Value, all, call_heavy, guid};
 use tracemend_tests::judge::apitrace::Apitrace;
 
 /// Dumps a trace with options of the format.
@@ -46,6 +46,18 @@ fn frames() -> Stream {
     stream
 }
 
+/// Calls with the names of interfaces: one that apitrace knows, and others.
+fn interfaces() -> Stream {
+    let mut stream = Stream::with_properties(&[]);
+    let factory =
+        guid(0x770a_ae78, 0xf26f, 0x4dba, [0xa8, 0x29, 0x25, 0x3c, 0x83, 0xd1, 0xb3, 0x87]);
+    let unknown = guid(1, 2, 3, [4, 5, 6, 7, 8, 9, 10, 255]);
+    let list = Value::Array(vec![factory.clone(), unknown.clone()]);
+    stream.named_call(0, 1, "CreateDXGIFactory1", &[Value::Array(vec![factory]), Value::Null]);
+    stream.named_call(0, 2, "QueryInterfaces", &[list, Value::Struct(7, vec![unknown])]);
+    stream
+}
+
 #[test]
 fn every_sound_trace_is_shown_as_apitrace_shows_it() {
     let Some(judge) = Apitrace::find_or_skip() else { return };
@@ -58,6 +70,7 @@ fn every_sound_trace_is_shown_as_apitrace_shows_it() {
         .map(|path| (path.display().to_string(), std::fs::read(path).unwrap()))
         .collect();
     traces.push(("frames".to_string(), Container::Snappy.file(&frames().bytes)));
+    traces.push(("interfaces".to_string(), Container::Snappy.file(&interfaces().bytes)));
     let is_read = |bytes: &[u8]| !bytes.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]);
     traces.extend(all().into_iter().filter(|(_, bytes)| is_read(bytes)));
     let mut compared = 0;

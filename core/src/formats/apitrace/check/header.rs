@@ -1,13 +1,15 @@
 //! The header of the stream.
 
 use super::{TraceCheck, stream_span};
-use crate::formats::apitrace::expand::{Container, stored};
-use crate::formats::apitrace::layout::{MAGIC_LEN, SNAPPY_MAGIC, VERSION_MAX, VERSION_PLAUSIBLE};
+use crate::formats::apitrace::expand::{Container, add_chunks, stored};
+use crate::formats::apitrace::layout::{
+    CHUNK_EXPANDED, MAGIC_LEN, SNAPPY_MAGIC, VERSION_MAX, VERSION_PLAUSIBLE,
+};
 use crate::formats::apitrace::repair::encode;
 use crate::formats::apitrace::repair::fixes::FixPlan;
 use crate::formats::apitrace::rules;
 use crate::kit::num::to_u64;
-use crate::kit::words::byte_count;
+use crate::kit::words::{byte_count, plural};
 use crate::model::edit::{Edit, Safety};
 use crate::model::{Finding, Report};
 
@@ -60,6 +62,24 @@ impl TraceCheck<'_, '_> {
         let plan = FixPlan::of_file(Safety::Exact, "write the magic `at`".to_string(), edit)
             .witness(chunks, "the chunks of a trace");
         self.add_with_plan(finding, plan);
+    }
+
+    /// Judges a stream without a container. Its chunks are made last: other edits move its bytes.
+    pub(super) fn check_container(&mut self) {
+        if self.trace.container != Container::Bare {
+            return;
+        }
+        let len = self.trace.file_len;
+        let message = format!("missing container: a stream of {} begins at 0x0", byte_count(len));
+        let finding = Finding::new(&rules::CONTAINER_MISSING, stored(0, len), "file", message);
+        if self.findings.iter().any(|(_, plan)| plan.is_some()) {
+            self.add(finding);
+            return;
+        }
+        let chunks = plural(len.div_ceil(CHUNK_EXPANDED), "chunk");
+        let summary = format!("store the stream as it is in {chunks} of snappy");
+        let plan = FixPlan::of_stream(Safety::Synthetic, summary, []);
+        self.add_with_plan(finding, FixPlan { direct: add_chunks(len), ..plan });
     }
 
     fn add_damaged_version(&mut self, version: u64, (at, end): (u64, u64)) {

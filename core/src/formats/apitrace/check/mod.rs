@@ -85,6 +85,7 @@ pub fn check_trace(
     check.check_repeats();
     check.check_usage();
     check.check_ending();
+    check.check_container();
     check.add_facts(report);
     check.push_findings(report);
 }

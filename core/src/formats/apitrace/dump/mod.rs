@@ -9,12 +9,12 @@
 //! Memory is the text of open calls, up to a limit. The trace is read twice: first to find what is
 //! damage, then to show the rest.
 //!
-//! Source: apitrace's command `dump` and `lib/trace/trace_dump.cpp`; apitrace 11.1. A GUID is
-//! shown as the struct that it is, without the name that apitrace has for some.
+//! Source: apitrace's command `dump` and `lib/trace/trace_dump.cpp`; apitrace 11.1.
 
 mod call;
 pub(super) mod feed;
 mod functions;
+mod guids;
 mod line;
 pub(super) mod names;
 mod number;

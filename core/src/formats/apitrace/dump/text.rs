@@ -1,6 +1,7 @@
 //! Values as apitrace prints them (`lib/trace/trace_dump.cpp`), token by token.
 
-use super::names::{Names, signed};
+use super::guids::{self, Guid};
+use super::names::{Names, Signature, signed};
 use super::number::{DOUBLE_DIGITS, FLOAT_DIGITS, widen, write_number};
 use crate::formats::apitrace::decode::grammar::{SymbolUse, ValueToken};
 use crate::kit::num::to_usize;
@@ -33,6 +34,8 @@ pub(super) struct ValueText {
     levels: Vec<Level>,
     /// The number of levels around the value that is not printed.
     muted: Option<usize>,
+    /// The GUID that is being read.
+    guid: Option<Guid>,
 }
 
 impl ValueText {
@@ -45,7 +48,7 @@ impl ValueText {
     pub(super) fn clear(&mut self) {
         self.text.clear();
         self.levels.clear();
-        (self.muted, self.is_cut) = (None, false);
+        (self.muted, self.is_cut, self.guid) = (None, false, None);
     }
 
     /// Returns a string as apitrace prints it.
@@ -78,6 +81,7 @@ impl ValueText {
                     _ => false,
                 };
                 self.begin_level(Level::Struct { id, member: 0, has_text, is_flat }, names);
+                self.begin_guid(id, names);
             }
             ValueToken::Repr => self.begin_level(Level::Repr { is_second: false }, names),
             ValueToken::String | ValueToken::WideString => {
@@ -92,6 +96,9 @@ impl ValueText {
                 self.push_fmt(format_args!("blob({len})"));
             }
             simple => {
+                if let (Some(guid), ValueToken::Unsigned(number)) = (&mut self.guid, simple) {
+                    guid.push(number);
+                }
                 self.begin_value(names);
                 self.push_simple(simple, names);
                 self.end_value();
@@ -185,6 +192,26 @@ impl ValueText {
         }
     }
 
+    /// Notes that a GUID begins with the level that was begun last.
+    fn begin_guid(&mut self, id: u64, names: &Names) {
+        let is_guid = |structure: &Signature| {
+            structure.name == "GUID" && structure.items.len() == guids::MEMBERS
+        };
+        let is_shown = self.muted.is_none() && names.structure(id).is_some_and(is_guid);
+        if let Some(before) = self.text.strip_suffix('{').filter(|_| is_shown) {
+            self.guid = Some(Guid::new(before.len(), self.levels.len()));
+        }
+    }
+
+    /// Replaces the members of a GUID by its name.
+    fn end_guid(&mut self) {
+        let Some(guid) = self.guid.take_if(|guid| guid.depth > self.levels.len()) else { return };
+        if let Some(text) = guid.text() {
+            self.text.truncate(guid.start);
+            self.push(&text);
+        }
+    }
+
     fn end_level(&mut self) {
         let Some(level) = self.levels.pop() else { return };
         match level {
@@ -199,6 +226,7 @@ impl ValueText {
             Level::String { .. } => self.push("\""),
             Level::Array { .. } | Level::Repr { .. } | Level::Blob => {}
         }
+        self.end_guid();
         self.end_value();
     }
 

@@ -16,6 +16,7 @@ enum Writer {
     Gzip(Box<gzip::Writer>),
     Zstd(zstd::Writer),
     Brotli(brotli::Writer),
+    Bare(Vec<u8>),
 }
 
 impl Encoder {
@@ -26,6 +27,7 @@ impl Encoder {
             Container::Gzip => Writer::Gzip(Box::default()),
             Container::Zstd => Writer::Zstd(zstd::Writer::default()),
             Container::Brotli => Writer::Brotli(brotli::Writer::default()),
+            Container::Bare => Writer::Bare(Vec::new()),
         };
         Self { kind, max, is_overfull: false }
     }
@@ -40,6 +42,10 @@ impl Encoder {
             Writer::Gzip(writer) => writer.push(bytes),
             Writer::Zstd(writer) => writer.push(bytes),
             Writer::Brotli(writer) => writer.push(bytes),
+            Writer::Bare(out) => {
+                out.extend_from_slice(bytes);
+                out.len()
+            }
         };
         self.is_overfull = to_u64(written) > self.max;
     }
@@ -52,6 +58,7 @@ impl Encoder {
             Writer::Gzip(writer) => writer.finish(),
             Writer::Zstd(writer) => writer.finish(),
             Writer::Brotli(writer) => writer.finish(),
+            Writer::Bare(out) => out,
         };
         (to_u64(stored.len()) <= self.max).then_some(stored)
     }

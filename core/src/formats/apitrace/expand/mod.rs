@@ -5,12 +5,14 @@
 //!  gzip     members of RFC 1952
 //!  zstd     frames of RFC 8878, sometimes with a seek table after them
 //!  brotli   one stream of RFC 7932, without a magic
+//!  bare     the stream itself: its container was unpacked on the way
 //! ```
 //!
 //! A [`Block`] is a piece of the stream with the stored bytes it came from. The *unit* of a
 //! container is the part that can be expanded and written anew by itself: a chunk or a frame; gzip
 //! and brotli streams are one unit.
 
+mod bare;
 mod brotli;
 mod encoder;
 mod fault;
@@ -19,6 +21,7 @@ mod snappy;
 mod start;
 pub mod zstd;
 
+pub use bare::add_chunks;
 pub use brotli::encode_first_header;
 pub use encoder::Encoder;
 pub use fault::Fault;
@@ -58,6 +61,8 @@ pub enum Container {
     Zstd,
     /// A brotli stream.
     Brotli,
+    /// None: apitrace reads no such file.
+    Bare,
 }
 
 impl Container {
@@ -68,6 +73,7 @@ impl Container {
             Self::Gzip => "gzip",
             Self::Zstd => "zstd",
             Self::Brotli => "brotli",
+            Self::Bare => "none",
         }
     }
 
@@ -78,15 +84,16 @@ impl Container {
             Self::Gzip => "gzip stream",
             Self::Zstd => "zstd frame",
             Self::Brotli => "brotli stream",
+            Self::Bare => "piece",
         }
     }
 
     /// Whether parts of the file can be expanded and written anew by themselves.
     pub const fn has_units(self) -> bool {
-        matches!(self, Self::Snappy | Self::Zstd)
+        matches!(self, Self::Snappy | Self::Zstd | Self::Bare)
     }
 
-    /// Recognises the container by its first bytes; `None` may still be brotli.
+    /// Recognises the container by its first bytes; `None` may still be brotli, or bare.
     pub fn by_magic(source: &Source<'_>) -> Option<Self> {
         let first = source.read(0, 16);
         if first.starts_with(&SNAPPY_MAGIC) {
@@ -110,7 +117,7 @@ impl Container {
             Self::Snappy => first.starts_with(&SNAPPY_MAGIC),
             Self::Gzip => first.starts_with(&GZIP_MAGIC),
             Self::Zstd => first.starts_with(&ZSTD_MAGIC),
-            Self::Brotli => true,
+            Self::Brotli | Self::Bare => true,
         }
     }
 
@@ -185,6 +192,7 @@ enum Kind<'a> {
     Gzip(Box<gzip::Members<'a>>),
     Zstd(Box<zstd::Frames<'a>>),
     Brotli(Box<brotli::Stream<'a>>),
+    Bare(bare::Pieces<'a>),
 }
 
 impl<'a> Expansion<'a> {
@@ -195,6 +203,7 @@ impl<'a> Expansion<'a> {
             Container::Gzip => Kind::Gzip(Box::new(gzip::Members::new(source))),
             Container::Zstd => Kind::Zstd(Box::new(zstd::Frames::new(source, limits))),
             Container::Brotli => Kind::Brotli(Box::new(brotli::Stream::new(source))),
+            Container::Bare => Kind::Bare(bare::Pieces::new(source)),
         };
         let budget =
             source.len().saturating_mul(limits.of(&EXPANSION_RATIO)).saturating_add(64 << 20);
@@ -213,6 +222,7 @@ impl<'a> Expansion<'a> {
         match &mut expansion.kind {
             Kind::Snappy(chunks) => chunks.turn_to(stored, expanded),
             Kind::Zstd(frames) => frames.turn_to(stored, expanded),
+            Kind::Bare(pieces) => pieces.turn_to(stored),
             Kind::Gzip(_) | Kind::Brotli(_) => {}
         }
         expansion
@@ -237,6 +247,7 @@ impl Iterator for Expansion<'_> {
             Kind::Gzip(members) => members.next(reuse),
             Kind::Zstd(frames) => frames.next(reuse),
             Kind::Brotli(stream) => stream.next(reuse),
+            Kind::Bare(pieces) => pieces.next(reuse),
         }?;
         let len = to_u64(block.bytes.len());
         match self.budget.checked_sub(len) {

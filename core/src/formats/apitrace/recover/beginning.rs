@@ -117,11 +117,14 @@ fn is_name(word: &[u8]) -> bool {
     begins(word) || word.get(1..).is_some_and(begins)
 }
 
-/// Returns the container of a trace whose first bytes are no magic: it lost it, or is brotli.
+/// Returns the container of a trace whose first bytes are no magic: it lost it, or has none.
 pub fn find_unmarked(source: &Source<'_>, limits: &Limits) -> Option<Container> {
     // First: bytes that brotli stores as they are may look like a chunk.
     if is_beginning(source, Container::Brotli, limits) {
         return Some(Container::Brotli);
+    }
+    if is_beginning(source, Container::Bare, limits) {
+        return Some(Container::Bare);
     }
     Container::by_form(source).filter(|form| holds_within(source, *form, limits, SEARCH_STEPS))
 }
@@ -136,6 +139,12 @@ fn holds_within(source: &Source<'_>, container: Container, limits: &Limits, most
     let mut steps = most.min(limits.of(&RESYNC));
     is_beginning(source, container, limits)
         || holds_events(source, container, limits, many, &mut steps)
+}
+
+/// Whether a container holds no byte, and is not damaged: the tracer was killed at once.
+pub fn is_empty(source: &Source<'_>, container: Container, limits: &Limits) -> bool {
+    Expansion::new(source, container, limits)
+        .all(|block| block.bytes.is_empty() && block.fault.is_none())
 }
 
 /// Whether a container holds the beginning of a trace.

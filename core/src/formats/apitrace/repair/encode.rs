@@ -5,21 +5,8 @@ use crate::formats::apitrace::layout::{
     FLAG_FAKE, PLACEHOLDER_ARG, PLACEHOLDER_NAME, VERSION_ENUM_SETS, VERSION_PROPERTIES,
     VERSION_THREADS, detail, event, frame, kind,
 };
+pub use crate::kit::num::leb128 as uint;
 use crate::kit::num::to_u64;
-
-/// Encodes an integer in its shortest form.
-pub fn uint(mut value: u64) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    loop {
-        let group = u8::try_from(value & 0x7f).unwrap_or_default();
-        value >>= 7;
-        if value == 0 {
-            bytes.push(group);
-            return bytes;
-        }
-        bytes.push(group | 0x80);
-    }
-}
 
 fn string(text: &[u8]) -> Vec<u8> {
     let mut bytes = uint(to_u64(text.len()));

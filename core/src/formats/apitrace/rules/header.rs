@@ -93,4 +93,23 @@ rules! {
             \x20 tracemend repair app.trace -o repaired.trace"),
         source: "apitrace 11.1, lib/trace/trace_file.cpp: File::createForRead; measured with dump",
     };
+    CONTAINER_MISSING = Rule {
+        code: "AT0007",
+        name: "container-missing",
+        severity: Severity::Error,
+        summary: "the stream of a trace is in no container",
+        problem: "A trace is stored in chunks of snappy, or in gzip, zstd or brotli. The file \
+            begins with the stream itself: a browser, a proxy or `gunzip` unpacked a trace that \
+            was stored in gzip.",
+        impact: "apitrace 11.1 takes the file for brotli, and aborts (SIGABRT) while it decodes \
+            it. dump prints no call.",
+        remedy: Remedy::Fix("Adds the magic and the headers of snappy chunks that store the stream \
+            without compression; other faults of the stream are repaired first. `apitrace repack` \
+            compresses the result.\n\
+            Class: synthetic. Cost: none; every call stays.\n\
+            Run:\n\
+            \x20 tracemend repair app.trace -o repaired.trace"),
+        source: "apitrace 11.1, lib/trace/trace_file.cpp: File::createForRead; apitrace issue 518; \
+            measured with dump",
+    };
 }

@@ -19,7 +19,7 @@ mod regular;
 mod search;
 mod writer;
 
-pub(super) use writer::Writer;
+pub(super) use writer::{Writer, plain_header};
 
 use super::{Block, Fault, stored};
 use crate::formats::apitrace::layout::{
