@@ -1,7 +1,7 @@
 //! One line about a damaged recording for somebody who knows neither its format nor this program:
 //! the cause, and how much of it there is.
 
-use tracemend::words::plural;
+use tracemend::words::{plural, plural_noun};
 use tracemend::{Finding, FormatId, Outcome, Repair, Report, Severity};
 
 use crate::kit::figures;
@@ -14,9 +14,11 @@ const ENDED: &str = "was killed";
 /// Causes, by the codes that show them; `@` stands for the recorder. The first that a report shows
 /// explains it: a conversion of the whole file comes before a lost block, and that before the end
 /// of a recorder.
-const CAUSES: [(&str, &[&str]); 13] = [
+const CAUSES: [(&str, &[&str]); 15] = [
     ("converted as text on its way, and bytes are lost", &["TR0101"]),
     ("packed on its way", &["TR0001"]),
+    ("unpacked on its way", &["AT0007"]),
+    ("control characters were lost on its way", &["TR0103"]),
     ("converted on its way", &["TR0002", "TR0003", "TR0004", "TR0005", "TR0006"]),
     ("other text stands before the recording", &["TR0007"]),
     ("other text stands after the recording", &["TR0008"]),
@@ -121,6 +123,11 @@ fn describe_kept(repair: &Repair, is_dry: bool, ended: bool) -> String {
         (0, 0) => "the file opens again, but nothing was recorded in it".to_string(),
         (0, _) => format!("{} {verb}", figures::count(after, noun)),
         (1, _) if lost == 0 => format!("1 {noun} {verb}"),
+        // The count before has none of those after the damage.
+        _ if lost > 0 && repair.before.format.is_some_and(FormatId::ends_at_damage) => {
+            let lost = figures::count(lost, &format!("complete {noun}"));
+            format!("the {} before the damage {verb}, without {lost} after it", plural_noun(noun))
+        }
         _ if lost == 0 && ended => format!("all {} {verb}", figures::count(before, noun)),
         _ if lost == 0 => {
             format!("all {} {verb}", figures::count(before, &format!("readable {noun}")))

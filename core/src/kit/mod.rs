@@ -3,6 +3,7 @@
 //! Nothing here knows a format, a rule or a repair. A helper enters the kit when three formats
 //! need it, as a plain function.
 
+pub mod controls;
 pub mod cursor;
 pub mod expand;
 pub mod field_log;

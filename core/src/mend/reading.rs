@@ -20,7 +20,7 @@ use crate::kit::reading::repeats::{self, Allowance, Repeat};
 use crate::kit::reading::{Cause, CopyProofs, Hints, Reading};
 use crate::kit::source::Source;
 use crate::kit::span::Layer;
-use crate::mend::arrival::{with_loss, with_undone};
+use crate::mend::arrival::{with_controls, with_loss, with_undone};
 use crate::mend::beginning::{read_prefix, recognise};
 use crate::mend::explained::{LARGE, Read, describe, describe_tie, edits_of};
 use crate::mend::view::view;
@@ -81,7 +81,7 @@ pub(crate) fn check(files: &FileSet<'_>, options: &Options) -> Report {
     let plain =
         |files: &FileSet<'_>| check_into(files, options, Report::new(format, files.len(), most));
     let report = explain(files, options, plain(files), &plain);
-    with_undone(files, with_loss(files, report))
+    with_undone(files, with_controls(files, with_loss(files, report)))
 }
 
 /// Returns whether the faults of a report have one cause, without which the report would be

@@ -41,6 +41,8 @@ pub struct Recorder {
     pub name: &'static str,
     /// Whether users count a recording by what carries a measurement, and else by its records.
     pub counts_samples: bool,
+    /// Whether a repair ends a recording before its damage, and a check counts no record after it.
+    pub ends_at_damage: bool,
     /// The place of its records in time.
     pub clock: &'static Clock,
     /// The members of a dump that a comparison of two recordings treats in their own way.
@@ -105,6 +107,7 @@ impl Description {
         recorder: Recorder {
             name: "its recorder",
             counts_samples: true,
+            ends_at_damage: false,
             clock: &Clock::NONE,
             comparison: &Comparison::EXACT,
         },
@@ -232,6 +235,11 @@ impl FormatId {
         let [record, sample] = self.0.nouns;
         let counts_samples = self.0.recorder.counts_samples;
         (if counts_samples { sample } else { record }, counts_samples)
+    }
+
+    /// Whether a repair ends a recording before its damage.
+    pub const fn ends_at_damage(self) -> bool {
+        self.0.recorder.ends_at_damage
     }
 
     /// Returns the singular noun for a record of a dump.

@@ -9,6 +9,8 @@ pub const IMPOSSIBLE: &[(&str, &str)] = &[];
 /// Codes whose specimen is still to be made.
 pub const MISSING: &[&str] = &[];
 
+/// Why the faults of the format stay beside the finding that names their cause.
+const TOO_SHORT: &str = "a sample has lost two bytes, and nothing gives them back";
 /// Bytes that are not ASCII stand in the addresses of the kernel.
 const SAMPLES: usize = 4;
 
@@ -41,6 +43,22 @@ fn several() -> Specimen {
     Specimen::of("TR0102", vec![("TR0102.tar".to_string(), Some(archive))]).arrived()
 }
 
+/// A recording whose bytes XON and XOFF a serial line took; all others are in it.
+fn without_flow_control() -> Vec<u8> {
+    let kind = sample_type::IP | sample_type::TID | sample_type::TIME | sample_type::RAW;
+    let mut recording = Recording::new(Order::Little, vec![Attr::cpu_clock(kind)]);
+    let mut maker = recording.maker(0);
+    let is_control = |byte: &u8| matches!(*byte, 0x11 | 0x13);
+    for number in 0..=SAMPLES {
+        let is_short = number == 1;
+        let bytes = (0..=u8::MAX).filter(|byte| is_short || !is_control(byte));
+        recording.push(maker.sample_with(|sample| sample.raw = bytes.collect()));
+    }
+    let mut bytes = recording.build().bytes;
+    bytes.retain(|byte| !is_control(byte));
+    bytes
+}
+
 /// A recording in each kind of wrapper and conversion.
 pub fn specimens() -> Vec<Specimen> {
     vec![
@@ -56,6 +74,7 @@ pub fn specimens() -> Vec<Specimen> {
         of_way("TR0007", |bytes| [b"* daemon started successfully\n", bytes].concat()),
         of_way("TR0008", |bytes| [bytes, RECORDER].concat()),
         several(),
+        Specimen::new("TR0103", without_flow_control()).also(&["PD0005", "PD1003"], TOO_SHORT),
         Specimen::new("TR0101", String::from_utf8_lossy(&sound()).into_owned().into_bytes()),
     ]
 }

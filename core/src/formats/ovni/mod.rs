@@ -75,6 +75,7 @@ pub static DESCRIPTION: Description = Description {
     recorder: Recorder {
         name: "the traced program",
         counts_samples: false,
+        ends_at_damage: false,
         clock: &CLOCK,
         comparison: &COMPARISON,
     },

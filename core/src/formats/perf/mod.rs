@@ -107,6 +107,7 @@ pub static DESCRIPTION: Description = Description {
     recorder: Recorder {
         name: "perf",
         counts_samples: true,
+        ends_at_damage: false,
         clock: &CLOCK,
         comparison: &COMPARISON,
     },

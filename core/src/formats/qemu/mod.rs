@@ -71,6 +71,7 @@ pub static DESCRIPTION: Description = Description {
     recorder: Recorder {
         name: "QEMU",
         counts_samples: false,
+        ends_at_damage: true,
         clock: &CLOCK,
         comparison: &COMPARISON,
     },

@@ -90,6 +90,7 @@ pub static DESCRIPTION: Description = Description {
     recorder: Recorder {
         name: "revent",
         counts_samples: false,
+        ends_at_damage: false,
         clock: &CLOCK,
         comparison: &COMPARISON,
     },

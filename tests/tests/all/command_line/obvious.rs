@@ -304,6 +304,19 @@ fn the_first_line_says_what_happened_and_what_is_kept() {
 }
 
 #[test]
+fn the_first_line_subtracts_no_event_that_it_did_not_count() {
+    let log = fs::read("../corpus/qemu/clean/guestoff_7.2.log").unwrap();
+    let middle = log.len() / 4;
+    let mut damaged = log;
+    damaged[middle..middle + 16].fill(0xee);
+    let folder = folder(&[("damaged", &damaged)]);
+    let story = first("repair", &folder.path().join("damaged"));
+    let kept = "; the events before the damage can be kept, without ";
+    let (_, lost) = story.split_once(kept).expect(&story);
+    assert!(lost.ends_with(" complete events after it"), "{story}");
+}
+
+#[test]
 fn the_first_line_claims_no_more_than_was_read() {
     // With damage besides, nobody knows how many there were.
     let built = perf::clean().swap_remove(0).built;

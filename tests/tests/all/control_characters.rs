@@ -1,0 +1,69 @@
+//! Recordings from which a terminal or a serial line took control characters.
+
+use std::path::Path;
+
+use tracemend::{FileSet, Options, Outcome, Report};
+use tracemend_tests::known_originals::{CASES, SEED, SUBJECTS, damaged, set};
+use tracemend_tests::sweep::Share;
+
+/// Characters that are taken together: flow control, signals, those of a line.
+const TAKEN: [&[u8]; 4] = [b"\x11\x13", b"\x03\x1a", b"\x04", b"\r"];
+/// How often each other control character has to be in a recording.
+const LEAST: usize = 4;
+
+fn is_named(report: &Report) -> bool {
+    report.counts().contains_key("TR0103")
+}
+
+/// How often the rarest byte up to the space is in a recording.
+fn rarest(bytes: &[u8]) -> usize {
+    (0..=b' ').map(|byte| bytes.iter().filter(|one| **one == byte).count()).min().unwrap()
+}
+
+#[test]
+fn control_characters_that_a_terminal_took_are_named_and_other_records_kept() {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus");
+    let (mut named, mut silent) = (0, Vec::new());
+    for entry in walkdir::WalkDir::new(corpus).into_iter().map(Result::unwrap) {
+        let path = entry.path().display().to_string();
+        if !entry.file_type().is_file() || !path.contains("/clean/") {
+            continue;
+        }
+        let bytes = std::fs::read(entry.path()).unwrap();
+        if rarest(&bytes) < LEAST {
+            continue;
+        }
+        for taken in TAKEN {
+            let mut left = bytes.clone();
+            left.retain(|byte| !taken.contains(byte));
+            let files = FileSet::single("recording", &left);
+            let options = Options::default();
+            let report = tracemend::check(&files, &options);
+            // A compressed stream is lost as a whole: nothing shows that it was a recording.
+            if report.format.is_none() {
+                continue;
+            }
+            if !is_named(&report) {
+                silent.push(format!("{path} without {taken:x?}"));
+                continue;
+            }
+            let repair = tracemend::repair(&files, &options);
+            let is_clean = !repair.after.has_errors() && !is_named(&repair.after);
+            assert!(is_clean || repair.outcome == Outcome::CannotRepair, "{path}");
+            named += 1;
+        }
+    }
+    // Bytes that nothing checks may have lost them, too.
+    assert!(named >= 20 && silent.len() * 5 <= named, "{named} named, not: {silent:#?}");
+}
+
+#[test]
+fn damage_is_not_taken_for_lost_control_characters() {
+    for subject in SUBJECTS {
+        for number in Share::one_in(64).of(0..CASES) {
+            let (original, damaged) = damaged(&subject.originals, SEED, number);
+            let report = tracemend::check(&set(&damaged.files), &Options::default());
+            assert!(!is_named(&report), "{} {}, case {number}", subject.format, original.name);
+        }
+    }
+}
