@@ -7,7 +7,7 @@ use std::path::Path;
 use tracemend::{FileSet, FormatId, Options, Outcome, Verdict, check, common, recognise, repair};
 use tracemend_tests::known_originals::{Dice, Files, Original, SUBJECTS, Subject, set};
 use tracemend_tests::notice;
-use tracemend_tests::sweep::Share;
+use tracemend_tests::sweep::{Share, is_left_to_the_gate};
 
 /// Seed of the noise.
 const SEED: u64 = 44;
@@ -47,6 +47,9 @@ fn with_bytes(original: &Original, bytes: Vec<u8>) -> Files {
 
 #[test]
 fn a_recording_after_other_bytes_is_found_and_given_back() {
+    if is_left_to_the_gate("a recording after other bytes is found and given back") {
+        return;
+    }
     let options = Options::default();
     for prefix in PREFIXES {
         let count = for_each(|subject, original| {
@@ -115,6 +118,9 @@ fn lose_beginning(bytes: &[u8], lost: usize, dice: &mut Dice<'_>) -> [Vec<u8>; 3
 
 #[test]
 fn a_recording_of_revent_without_its_beginning_is_found_by_its_events() {
+    if is_left_to_the_gate("a recording of revent without its beginning is found by its events") {
+        return;
+    }
     let subject = SUBJECTS.iter().find(|subject| subject.format == FormatId::REVENT).unwrap();
     let mut dice = Dice::seeded(SEED);
     let [mut cases, mut repaired] = [0; 2];
@@ -145,6 +151,9 @@ const LOST_OF_TRACE: [usize; 4] = [16, 64, 512, 4_096];
 
 #[test]
 fn a_trace_in_snappy_without_its_beginning_is_found_by_the_names_in_it() {
+    if is_left_to_the_gate("a trace in snappy without its beginning is found by the names in it") {
+        return;
+    }
     let mut dice = Dice::seeded(SEED);
     let [mut cases, mut repaired] = [0; 2];
     for name in ["eglinfo.trace", "es2tri.trace"] {

@@ -5,6 +5,7 @@ use tracemend::{Compared, Degree, Difference, Dump, File, FileSet, FormatId, Opt
 use tracemend_tests::forge::apitrace::{Stream, Value, snappy};
 use tracemend_tests::forge::{ovni, perf, revent};
 use tracemend_tests::known_originals::{Files, SUBJECTS};
+use tracemend_tests::sweep::is_left_to_the_gate;
 
 fn set(files: &Files) -> FileSet<'_> {
     let files = files.iter();
@@ -48,6 +49,9 @@ fn flip(bytes: &mut [u8], line: &str, back: i128) {
 
 #[test]
 fn every_sound_recording_equals_itself() {
+    if is_left_to_the_gate("every sound recording equals itself") {
+        return;
+    }
     let mut compared = 0;
     for subject in SUBJECTS {
         for original in subject.originals.iter() {

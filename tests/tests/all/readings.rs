@@ -9,6 +9,7 @@ use tracemend_tests::forge::qemu::{Log, ids};
 use tracemend_tests::known_originals::damage::{Kind, damage_once};
 use tracemend_tests::known_originals::{Damaged, Dice, Files, Original, SUBJECTS, Subject, set};
 use tracemend_tests::notice;
+use tracemend_tests::sweep::is_left_to_the_gate;
 
 /// Seed of the sweeps.
 const SEED: u64 = 43;
@@ -65,6 +66,9 @@ struct Counts {
 
 #[test]
 fn a_doubled_block_is_reported_and_the_original_comes_back() {
+    if is_left_to_the_gate("a doubled block is reported and the original comes back") {
+        return;
+    }
     let mut by_format: BTreeMap<&str, Counts> = BTreeMap::new();
     for subject in SUBJECTS {
         let counts = by_format.entry(subject.format.name()).or_default();
@@ -206,6 +210,9 @@ fn log_with_loop(passes: usize) -> (Vec<u8>, Range<usize>) {
 
 #[test]
 fn a_loop_that_lost_bytes_is_not_read_as_one_with_a_copy() {
+    if is_left_to_the_gate("a loop that lost bytes is not read as one with a copy") {
+        return;
+    }
     let (original, passes) = log_with_loop(3_000);
     let options = Options::default();
     assert!(check(&FileSet::single("log", &original), &options).findings().is_empty());
@@ -243,6 +250,11 @@ fn for_zeros(mut each: impl FnMut(&Original, usize, usize)) {
 
 #[test]
 fn zeros_that_were_inserted_into_a_log_are_dropped_or_the_log_is_closed_before_them() {
+    if is_left_to_the_gate(
+        "zeros that were inserted into a log are dropped or the log is closed before them",
+    ) {
+        return;
+    }
     let (mut given_back, mut exact) = (0, 0);
     for_zeros(|original, at, len| {
         let log = &original.files[0].1;

@@ -155,14 +155,15 @@ fn time_stamps_before_lines_are_dropped_where_lines_show_them() {
 #[test]
 fn text_after_a_recording_is_dropped_and_is_the_only_finding() {
     let (mut faults, mut count) = (Vec::new(), 0);
-    for (format, original) in SOUND.iter() {
+    for (format, original) in Share::one_in(1).of(SOUND.iter()) {
         let Some(files) = changed(original, |bytes| [bytes, RECORDER].concat()) else { continue };
         let fault = find_fault(original, &files);
         faults.extend(fault.map(|fault| format!("{format} {}: {fault}", original.name)));
         count += 1;
     }
     // A recording whose last bytes are letters as well has its end among them.
-    assert!(faults.len() * 50 <= count, "{} of {count}:\n{}", faults.len(), faults.join("\n"));
+    let most = count.max(50) / 50;
+    assert!(faults.len() <= most, "{} of {count}:\n{}", faults.len(), faults.join("\n"));
 }
 
 #[test]

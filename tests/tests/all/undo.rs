@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use tracemend_cli::{Look, Streams};
 use tracemend_tests::known_originals::{CASES, Files, SEED, SUBJECTS, damaged};
 use tracemend_tests::specimens::{ALL, Specimen};
-use tracemend_tests::sweep::Share;
+use tracemend_tests::sweep::{Share, is_left_to_the_gate};
 
 /// Paths below a folder with the bytes of files, and `None` for folders.
 type Tree = BTreeMap<PathBuf, Option<Vec<u8>>>;
@@ -191,6 +191,9 @@ fn repairs_of_specimens_are_proven_and_undone() {
 
 #[test]
 fn repairs_of_the_corpus_are_proven_and_undone() {
+    if is_left_to_the_gate("repairs of the corpus are proven and undone") {
+        return;
+    }
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus");
     let (mut written, mut wrong) = (0, Vec::new());
     for format in ["apitrace", "ovni", "perf", "qemu", "revent"] {

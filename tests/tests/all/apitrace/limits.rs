@@ -6,6 +6,7 @@ use tracemend::limits::RESYNC;
 use tracemend::model::rule::common;
 use tracemend::{FileSet, Limits, Options, Outcome, Repair, Report, Verdict};
 use tracemend_tests::forge::apitrace::{Container, Stream, Value, call_heavy, snappy};
+use tracemend_tests::sweep::is_left_to_the_gate;
 
 fn limited(lower: impl FnOnce(&mut Limits)) -> Options {
     let mut limits = Limits::default();
@@ -57,6 +58,9 @@ fn definitions_and_open_calls_have_a_limit() {
 
 #[test]
 fn after_a_chunk_in_which_a_search_ended_the_next_one_is_read() {
+    if is_left_to_the_gate("after a chunk in which a search ended the next one is read") {
+        return;
+    }
     let stream = call_heavy(36_000);
     let mut bytes = stream.bytes.clone();
     // In the first chunk, an event may begin at each byte.

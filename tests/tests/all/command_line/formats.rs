@@ -7,6 +7,7 @@ use proptest::test_runner::{Config, TestRunner};
 use tracemend_tests::judge;
 
 use super::*;
+use tracemend_tests::sweep::is_left_to_the_gate;
 
 /// Every format of a report.
 const ALL: [&str; 13] = [
@@ -436,6 +437,9 @@ fn assert_harmless(format: &str, text: &str, base: &str) {
 
 #[test]
 fn no_format_passes_a_control_character_or_an_injection() {
+    if is_left_to_the_gate("no format passes a control character or an injection") {
+        return;
+    }
     let cases = if tracemend_tests::sweep::is_exhaustive() { 200 } else { 24 };
     let config = Config { cases, failure_persistence: None, ..Config::default() };
     let mut runner = TestRunner::new_with_rng(

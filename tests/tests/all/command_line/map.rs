@@ -1,7 +1,7 @@
 //! `map`: every byte of every recording belongs to one region of each level.
 
 use tracemend_tests::forge::qemu as qemu_forge;
-use tracemend_tests::sweep::Share;
+use tracemend_tests::sweep::{Share, is_left_to_the_gate};
 
 use super::*;
 
@@ -42,6 +42,9 @@ fn recordings(folder: &Path, found: &mut Vec<PathBuf>) {
 
 #[test]
 fn the_regions_of_every_recording_of_the_corpus_cover_every_byte() {
+    if is_left_to_the_gate("the regions of every recording of the corpus cover every byte") {
+        return;
+    }
     let schema = schema("map.schema.json");
     let mut paths = Vec::new();
     recordings(&root().join("corpus"), &mut paths);

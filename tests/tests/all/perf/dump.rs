@@ -8,6 +8,7 @@ use tracemend::{Choices, Dump, DumpError, File, FileSet, FormatId, Options};
 use tracemend_tests::forge::perf::{Attr, Order, Recording, by_name, sample_type};
 use tracemend_tests::judge::perf::Perf;
 use tracemend_tests::known_originals::SUBJECTS;
+use tracemend_tests::sweep::is_left_to_the_gate;
 
 fn dump(files: &FileSet<'_>, request: &Dump, choices: &[(&str, &str)]) -> String {
     let mut text = String::new();
@@ -33,6 +34,9 @@ fn times(text: &str) -> BTreeSet<u64> {
 
 #[test]
 fn samples_and_their_times_are_those_of_perf_on_every_sound_recording() {
+    if is_left_to_the_gate("samples and their times are those of perf on every sound recording") {
+        return;
+    }
     let perf = Perf::find_or_skip();
     let subject = SUBJECTS.iter().find(|subject| subject.format == FormatId::PERF).unwrap();
     let mut compared = 0;

@@ -2,7 +2,7 @@
 //! expander still knows of them.
 
 use tracemend::kit::expand::zstd::{Change, Expander, PartialStream};
-use tracemend_tests::sweep::Share;
+use tracemend_tests::sweep::{Share, is_left_to_the_gate};
 use zstd_safe::{CCtx, CParameter, InBuffer, OutBuffer};
 
 /// Bytes of the header of a frame without content size.
@@ -112,6 +112,9 @@ fn a_reserved_bit_of_the_sequences_is_a_fault_that_is_found() {
 
 #[test]
 fn a_flipped_bit_is_found_where_all_values_take_too_many_steps() {
+    if is_left_to_the_gate("a flipped bit is found where all values take too many steps") {
+        return;
+    }
     let (header, block) = compress(&records(900), 3);
     let (mut found, mut cases) = (0, 0);
     let mut fewer = 0;
@@ -136,6 +139,9 @@ fn a_flipped_bit_is_found_where_all_values_take_too_many_steps() {
 
 #[test]
 fn literals_of_the_streams_without_a_fault_are_known() {
+    if is_left_to_the_gate("literals of the streams without a fault are known") {
+        return;
+    }
     let bytes = records(900);
     for level in [1, 3, 22] {
         let (header, block) = compress(&bytes, level);

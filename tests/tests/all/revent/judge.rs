@@ -7,7 +7,7 @@ use tracemend::{Choices, Outcome};
 use tracemend_tests::forge::revent::{Built, Layout, Recording, clean, play, session};
 use tracemend_tests::judge::revent::{Read, Wlauto};
 use tracemend_tests::mended::mended_with;
-use tracemend_tests::sweep::Share;
+use tracemend_tests::sweep::{Share, is_left_to_the_gate};
 
 fn upgrading() -> Choices {
     let mut choices = Choices::default();
@@ -55,6 +55,9 @@ fn agrees(judge: &Wlauto, named: &[(String, Vec<u8>)], choices: &Choices) -> usi
 
 #[test]
 fn every_field_of_every_event_is_what_the_forge_made() {
+    if is_left_to_the_gate("every field of every event is what the forge made") {
+        return;
+    }
     let Some(judge) = Wlauto::find_or_skip() else { return };
     for recording in [session, play] {
         for layout in Layout::ALL {

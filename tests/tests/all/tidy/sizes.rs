@@ -7,6 +7,7 @@ use syn::visit::{self, Visit};
 
 use crate::tidy::exceptions::{Exceptions, count};
 use crate::tidy::tree::TREE;
+use tracemend_tests::sweep::is_left_to_the_gate;
 
 /// A size that has a limit.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
@@ -192,6 +193,9 @@ impl<'ast> Visit<'ast> for Walker<'_> {
 
 #[test]
 fn sizes_stay_below_their_limits() {
+    if is_left_to_the_gate("sizes stay below their limits") {
+        return;
+    }
     let mut counts: BTreeMap<Measure, Vec<String>> = BTreeMap::new();
     let mut exceptions = Exceptions::new("size");
     for file in &TREE.files {
