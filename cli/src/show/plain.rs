@@ -14,7 +14,7 @@ const ENDED: &str = "was killed";
 /// Causes, by the codes that show them; `@` stands for the recorder. The first that a report shows
 /// explains it: a conversion of the whole file comes before a lost block, and that before the end
 /// of a recorder.
-const CAUSES: [(&str, &[&str]); 15] = [
+const CAUSES: [(&str, &[&str]); 16] = [
     ("converted as text on its way, and bytes are lost", &["TR0101"]),
     ("packed on its way", &["TR0001"]),
     ("unpacked on its way", &["AT0007"]),
@@ -26,6 +26,7 @@ const CAUSES: [(&str, &[&str]); 15] = [
     ("several recordings are in one file", &["PD0037", "AT1005"]),
     ("a block is there twice", &["CM0101", "AT8010"]),
     ("other bytes were put into the recording", &["CM0102"]),
+    ("a part never reached the disk", &["CM0105"]),
     ("a part is missing", &["CM0103", "PD0032", "PD0034"]),
     ("@ was killed, or the disk was full", &["PD0004", "QR0002", "OV0117", "RV0024", "RV1001"]),
     (

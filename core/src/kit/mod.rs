@@ -7,6 +7,7 @@ pub mod controls;
 pub mod cursor;
 pub mod expand;
 pub mod field_log;
+pub mod holes;
 pub mod json;
 pub mod layer;
 pub mod num;

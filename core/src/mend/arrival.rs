@@ -1,9 +1,8 @@
 //! How a recording arrived, in its report: ways that were undone, and bytes that were lost.
 
-use crate::kit::controls::LostControls;
 use crate::kit::num::to_u64;
 use crate::kit::span::{Layer, Span};
-use crate::kit::words::{list, plural};
+use crate::kit::words::list;
 use crate::kit::wrapper::Loss;
 use crate::model::arrival::rules;
 use crate::model::edit::Fix;
@@ -35,31 +34,6 @@ pub(super) fn with_loss(files: &FileSet<'_>, report: Report) -> Report {
     lost.push(finding);
     lost.finish();
     lost
-}
-
-/// Adds the finding about control characters that a terminal took, which names the cause of the
-/// errors of a report. A repair keeps the records that lost none.
-pub(super) fn with_controls(files: &FileSet<'_>, mut report: Report) -> Report {
-    if report.format.is_none() || !report.has_errors() {
-        return report;
-    }
-    let found = (0_u32..).zip(files.files());
-    let mut found = found.filter_map(|(index, file)| Some((index, LostControls::of(&file.bytes)?)));
-    if let Some((index, LostControls { lost, others })) = found.next() {
-        let span = Span::new(Layer::stored(index), 0, SHOWN.min(files.bytes(index).len()));
-        let named: Vec<String> =
-            lost.iter().map(|(byte, name)| format!("{byte:#04x} ({name})")).collect();
-        let message = format!("control characters were lost on the way: {}", named.join(", "));
-        let note = format!(
-            "no byte of the file is one of them; each other byte up to 0x20 is there {} or more",
-            plural(others, "time")
-        );
-        let advice = "copy the recording again as binary data; a repair keeps what lost none";
-        let finding = Finding::new(&rules::CONTROLS_LOST, span, "file", message);
-        report.lead(finding.note(note).note(advice));
-        report.finish();
-    }
-    report
 }
 
 /// Returns the finding about the first file that a conversion took bytes from, if the faults of a

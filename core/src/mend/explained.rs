@@ -10,7 +10,7 @@ use crate::model::edit::{Edit, Fix, Safety};
 use crate::model::patch::SourceOffsets;
 use crate::model::recording::FileSet;
 use crate::model::rule::common;
-use crate::model::{Finding, Report, Severity};
+use crate::model::{Finding, Report, Rule, Severity};
 
 /// Codes that a finding names.
 const CODES_SHOWN: usize = 6;
@@ -88,6 +88,17 @@ pub(super) fn describe_tie(stored: Report, decision: &Decision<Option<Read>, ()>
     stored.lead(build_finding(first).fix(fix));
     stored.finish();
     stored
+}
+
+/// Returns whether a rule is about a reading of a whole file.
+pub(crate) fn is_reading(rule: &Rule) -> bool {
+    let rules = [
+        &common::DOUBLED_BLOCK,
+        &common::INSERTED_BYTES,
+        &common::MISSING_BYTES,
+        &common::EXCHANGED_BLOCKS,
+    ];
+    rules.contains(&rule)
 }
 
 fn build_finding(reading: &Reading) -> Finding {

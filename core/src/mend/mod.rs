@@ -7,8 +7,9 @@
 pub mod applied;
 pub(crate) mod arrival;
 pub(crate) mod beginning;
+pub(crate) mod cause;
 mod choice;
-mod explained;
+pub(crate) mod explained;
 pub mod outcome;
 pub mod plan;
 pub mod proof;

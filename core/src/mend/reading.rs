@@ -20,17 +20,17 @@ use crate::kit::reading::repeats::{self, Allowance, Repeat};
 use crate::kit::reading::{Cause, CopyProofs, Hints, Reading};
 use crate::kit::source::Source;
 use crate::kit::span::Layer;
-use crate::mend::arrival::{with_controls, with_loss, with_undone};
+use crate::mend::arrival::{with_loss, with_undone};
 use crate::mend::beginning::{read_prefix, recognise};
-use crate::mend::explained::{LARGE, Read, describe, describe_tie, edits_of};
+use crate::mend::cause::with_causes;
+use crate::mend::explained::{LARGE, Read, describe, describe_tie, edits_of, is_reading};
 use crate::mend::view::view;
 use crate::model::edit::{Edit, Safety};
 use crate::model::limits::{FINDINGS, READING_BYTES, READINGS};
 use crate::model::options::Options;
 use crate::model::patch::Patch;
 use crate::model::recording::{File, FileSet};
-use crate::model::rule::common;
-use crate::model::{Finding, Report, Rule, Severity, Verdict};
+use crate::model::{Finding, Report, Severity, Verdict};
 
 /// Contradiction of an error. One with an exact fix is as good as explained: it contradicts as much
 /// as the fix has edits.
@@ -56,17 +56,6 @@ const UNREADABLE: u64 = 128;
 /// Checks a recording without a reading.
 pub(crate) type Check<'c> = &'c dyn Fn(&FileSet<'_>) -> Report;
 
-/// Returns whether a rule is about a reading of a whole file.
-pub(crate) fn is_reading(rule: &Rule) -> bool {
-    let rules = [
-        &common::DOUBLED_BLOCK,
-        &common::INSERTED_BYTES,
-        &common::MISSING_BYTES,
-        &common::EXCHANGED_BLOCKS,
-    ];
-    rules.contains(&rule)
-}
-
 /// Returns the reading among findings, if there is one: of a tie, none is.
 pub(crate) fn find_reading(findings: &[Finding]) -> Option<&Finding> {
     let has_edits =
@@ -81,7 +70,7 @@ pub(crate) fn check(files: &FileSet<'_>, options: &Options) -> Report {
     let plain =
         |files: &FileSet<'_>| check_into(files, options, Report::new(format, files.len(), most));
     let report = explain(files, options, plain(files), &plain);
-    with_undone(files, with_controls(files, with_loss(files, report)))
+    with_undone(files, with_causes(files, with_loss(files, report)))
 }
 
 /// Returns whether the faults of a report have one cause, without which the report would be

@@ -10,8 +10,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::catalogue;
 use crate::kit::words::{byte_count, plural};
 use crate::mend::applied::{Applied, Origins, classify, record};
-use crate::mend::arrival::{find_loss, with_controls, with_loss, with_undone};
+use crate::mend::arrival::{find_loss, with_loss, with_undone};
 use crate::mend::beginning::recognise;
+use crate::mend::cause::with_causes;
 use crate::mend::choice::{choose, find_too_large_fix, has_usable_fix};
 pub use crate::mend::outcome::{Outcome, Repair};
 use crate::mend::reading::find_reading;
@@ -43,7 +44,7 @@ pub(crate) fn repair(files: &FileSet<'_>, options: &Options) -> Repair {
     let lacks_fix = lacks_fix(&found);
     let state = State { patches, report: found.clone() };
     // How the recording arrived is undone before the first round.
-    let before = with_undone(files, with_controls(files, found));
+    let before = with_undone(files, with_causes(files, found));
     let mut start = Rounds::new(state, &options);
     for _ in 0..options.limits.of(&ROUNDS) {
         let mut rounds = start.clone();

@@ -5,7 +5,8 @@
 use crate::catalogue;
 use crate::kit::words::plural;
 use crate::mend::choice::{leave_out_overlapping, without_overlaps};
-use crate::mend::reading::{explain, is_reading};
+use crate::mend::explained::is_reading;
+use crate::mend::reading::explain;
 use crate::mend::view::{check_plain, view};
 use crate::model::edit::Edit;
 use crate::model::limits::TRIALS;

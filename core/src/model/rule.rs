@@ -317,6 +317,25 @@ pub mod common {
                 \x20 tracemend repair FILE -o repaired"),
             source: "the bytes of the file, and the check of its format with the blocks exchanged",
         };
+        HOLE = Rule {
+            code: "CM0105",
+            name: "hole",
+            severity: Severity::Error,
+            summary: "zeros between the borders of disk blocks: a part never reached the disk",
+            problem: "Bytes of the recording are zeros from one border of blocks to another \
+                (multiples of 512 bytes), or to the end of the file, and other findings lie in \
+                them or beside them; it is a warning if these are. After a power loss the length \
+                of a file is on the disk before its pages are; a download or a recorder may \
+                reserve the space before it writes; a copy with `dd conv=noerror,sync` writes \
+                zeros for what it cannot read.",
+            impact: "Readers stop at the zeros, or show records of zeros.",
+            remedy: Remedy::Fix("The bytes are lost. The errors beside this finding have fixes, \
+                which keep the records around the hole.\n\
+                Class: that of these fixes, mostly lossy.\n\
+                Run:\n\
+                \x20 tracemend repair FILE -o repaired"),
+            source: "the bytes of the file, and the check of its format",
+        };
         LIMIT_REACHED = Rule {
             code: "CM9001",
             name: "limit-reached",

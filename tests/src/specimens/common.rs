@@ -61,6 +61,12 @@ pub fn specimens() -> Vec<Specimen> {
         of_sound("CM0101", |sound| [&sound[..340], &sound[200..]].concat()),
         of_sound("CM0102", |sound| [&sound[..109], &[7; 12], &sound[109..]].concat()),
         of_sound("CM0103", |sound| [&sound[..24], &sound[44..]].concat()),
+        Specimen::new("CM0105", {
+            let mut bytes = sound_of(40);
+            bytes[0x400..0x600].fill(0);
+            bytes
+        })
+        .also(&["PD1003"], "the fault of the records in the hole, which the repair drops"),
         of("CM0104", sound_of(40), |sound| {
             let blocks: Vec<&[u8]> = sound.chunks(512).collect();
             let order = [0, 3, 2, 1].into_iter().chain(4..blocks.len());

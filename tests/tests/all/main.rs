@@ -34,8 +34,8 @@
 mod beginnings;
 mod book;
 mod broken;
+mod causes;
 mod command_line;
-mod control_characters;
 mod corpus;
 mod differences;
 mod encodings;

@@ -1,0 +1,89 @@
+//! Causes that explain errors of a report and that nothing undoes: they are named beside them.
+
+use std::collections::BTreeSet;
+
+use crate::kit::controls::LostControls;
+use crate::kit::holes::HoleSearch;
+use crate::kit::num::to_u64;
+use crate::kit::span::{Layer, Span};
+use crate::kit::words::{byte_count, list, plural};
+use crate::mend::explained::is_reading;
+use crate::model::arrival::rules;
+use crate::model::recording::FileSet;
+use crate::model::rule::common;
+use crate::model::{Finding, Report, Severity};
+
+/// Bytes that a finding about a whole file shows.
+const SHOWN: u64 = 16;
+/// Codes and places that a note names.
+const NAMED: usize = 6;
+
+/// Adds the causes of the errors and warnings of a report.
+pub(crate) fn with_causes(files: &FileSet<'_>, mut report: Report) -> Report {
+    if report.format.is_none() || report.worst() < Some(Severity::Warning) {
+        return report;
+    }
+    let controls = if report.has_errors() { find_controls(files) } else { None };
+    let causes: Vec<Finding> = controls.into_iter().chain(find_holes(files, &report)).collect();
+    if !causes.is_empty() {
+        causes.into_iter().for_each(|cause| report.lead(cause));
+        report.finish();
+    }
+    report
+}
+
+/// Returns the finding about control characters that a terminal took from the first file that lost
+/// some. A repair keeps the records that lost none.
+fn find_controls(files: &FileSet<'_>) -> Option<Finding> {
+    let mut found = (0_u32..).zip(files.files());
+    let (index, LostControls { lost, others }) =
+        found.find_map(|(index, file)| Some((index, LostControls::of(&file.bytes)?)))?;
+    let span = Span::new(Layer::stored(index), 0, SHOWN.min(files.bytes(index).len()));
+    let named: Vec<String> =
+        lost.iter().map(|(byte, name)| format!("{byte:#04x} ({name})")).collect();
+    let message = format!("control characters were lost on the way: {}", named.join(", "));
+    let note = format!(
+        "no byte of the file is one of them; each other byte up to 0x20 is there {} or more",
+        plural(others, "time")
+    );
+    let advice = "copy the recording again as binary data; a repair keeps what lost none";
+    Some(Finding::new(&rules::CONTROLS_LOST, span, "file", message).note(note).note(advice))
+}
+
+/// Returns the finding about the holes that errors or warnings lie in or beside; it is as severe.
+fn find_holes(files: &FileSet<'_>, report: &Report) -> Option<Finding> {
+    if report.findings().iter().any(|finding| is_reading(finding.rule)) {
+        // A reading of the whole file knows what the zeros are.
+        return None;
+    }
+    let (mut holes, mut explained) = (BTreeSet::new(), BTreeSet::new());
+    for (index, file) in (0_u32..).zip(files.files()) {
+        let mut search = HoleSearch::new(&file.bytes);
+        for finding in report.findings().iter().filter(|one| one.severity >= Severity::Warning) {
+            let span = finding.stored.unwrap_or(finding.span);
+            if span.layer != Layer::stored(index) {
+                continue;
+            }
+            if let Some((start, end)) = search.find(span.start, span.end) {
+                holes.insert(Span::new(span.layer, start, end));
+                explained.insert((finding.severity, finding.rule.code));
+            }
+        }
+    }
+    let first = *holes.first()?;
+    let zeros = holes.iter().map(Span::len).fold(0, u64::saturating_add);
+    let others = match holes.len() {
+        1 => String::new(),
+        count => format!(" in {}", plural(to_u64(count), "hole")),
+    };
+    let message =
+        format!("hole: {} of zeros{others} between borders of disk blocks", byte_count(zeros));
+    let codes: Vec<&str> = explained.iter().map(|(_, code)| *code).collect();
+    let note = format!("explains {}", list(&codes, NAMED, to_u64(codes.len())));
+    let mut finding = Finding::new(&common::HOLE, first, "file", message).note(note);
+    finding.severity = explained.last().map_or(Severity::Error, |(severity, _)| *severity);
+    for hole in holes.iter().skip(1).take(NAMED) {
+        finding = finding.related(*hole, "another hole");
+    }
+    Some(finding)
+}
