@@ -115,7 +115,8 @@ impl Arguments {
     }
 
     fn run_one(&self, path: &Path, streams: &mut Streams<'_>) -> Result<Exit, Failure> {
-        let recording = open_arrived(path, self.reading.limiting.unwrapping().as_ref(), streams)?;
+        let limiting = &self.reading.limiting;
+        let recording = open_arrived(path, &limiting.options(), limiting.is_unwrapping(), streams)?;
         let mut places = Places::new(streams);
         places.read("the source", &recording)?;
         let target = self.target(&recording, &mut places)?;
