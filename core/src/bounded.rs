@@ -10,6 +10,8 @@ use crate::mend::beginning::recognise;
 use crate::mend::outcome::{Outcome, Repair};
 use crate::mend::{reading, rounds};
 use crate::model::cut::CutError;
+#[cfg(feature = "json")]
+use crate::model::difference::Compared;
 use crate::model::dump::{Dump, DumpError, Dumped};
 use crate::model::limits::{FINDINGS, Limits, STEPS};
 use crate::model::options::Options;
@@ -121,6 +123,25 @@ pub fn redact(
 pub fn cut(files: &FileSet<'_>, options: &Options) -> Result<Repair, CutError> {
     let part = within_steps(&options.limits, || crate::cut::cut(files, options));
     part.unwrap_or_else(|spent| Err(CutError::Limit(describe(spent))))
+}
+
+/// Returns the first records in which two recordings of one format differ. The options of the
+/// format ([`FormatId::diff_options`](crate::FormatId::diff_options)) decide how bytes are read.
+///
+/// The records are those of a dump, compared in their order. The memory is bounded: two recordings
+/// of any size can be compared. The limit `steps` is for both together.
+///
+/// # Errors
+///
+/// If the format has no dump, a limit is reached, or one of the recordings cannot be read.
+#[cfg(feature = "json")]
+pub fn diff(
+    one: &FileSet<'_>,
+    two: &FileSet<'_>,
+    options: &Options,
+) -> Result<Compared, DumpError> {
+    let compared = within_steps(&options.limits, || crate::compare::diff(one, two, options));
+    compared.unwrap_or_else(|spent| Err(DumpError::Limit(describe(spent))))
 }
 
 /// Writes the records of a recording as text that is safe to print, piece by piece, until `out`

@@ -150,10 +150,10 @@ mod sight;
 #[doc(hidden)]
 pub mod sight;
 
+#[cfg(feature = "json")]
+pub use bounded::diff;
 pub use bounded::{audit, check, cut, dump, redact, repair, within_steps};
 pub use catalogue::{DeletedRule, UnknownFormat, deleted_rule, deleted_rules, rule, rules};
-#[cfg(feature = "json")]
-pub use compare::diff;
 pub use kit::source::Source;
 pub use kit::span::{Layer, Span};
 pub use kit::steps::StepsSpent;

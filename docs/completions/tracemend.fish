@@ -135,6 +135,10 @@ complete -c tracemend -n "__fish_tracemend_using_subcommand self-test" -s h -l h
 complete -c tracemend -n "__fish_tracemend_using_subcommand diff" -l format -d 'text or json (schema/diff.schema.json)' -r -f -a "text\t''
 json\t''"
 complete -c tracemend -n "__fish_tracemend_using_subcommand diff" -l type -d 'Read the files as this format (see `tracemend formats`)' -r
+complete -c tracemend -n "__fish_tracemend_using_subcommand diff" -l limits -d 'Limits on work and memory: default, strict (an eighth of each) or large (eight times each)' -r -f -a "strict\t''
+default\t''
+large\t''"
+complete -c tracemend -n "__fish_tracemend_using_subcommand diff" -l limit -d 'Set one limit, such as window=1048576; the page of each format lists them (repeatable)' -r
 complete -c tracemend -n "__fish_tracemend_using_subcommand diff" -l qemu-version -d 'qemu: the release of QEMU that wrote the log, if the log fits several' -r
 complete -c tracemend -n "__fish_tracemend_using_subcommand diff" -l color -d 'Colour of text for people: auto, always or never; NO_COLOR, CLICOLOR_FORCE and FORCE_COLOR decide if it is auto' -r -f -a "auto\t''
 always\t''
@@ -142,6 +146,7 @@ never\t''"
 complete -c tracemend -n "__fish_tracemend_using_subcommand diff" -l sandbox -d 'Give up what reading does not need before the first recording is opened: on (as without a value; the run prints what it gave up, and fails if it cannot), off, or auto, which is on as far as the system allows it' -r -f -a "auto\t'As far as the system allows it, without a word'
 on\t'All of it or no run, and the run prints what it gave up'
 off\t''"
+complete -c tracemend -n "__fish_tracemend_using_subcommand diff" -l no-transport -d 'Read the bytes as they are stored: do not unpack archives, decode text or undo conversions'
 complete -c tracemend -n "__fish_tracemend_using_subcommand diff" -s h -l help -d 'Print help'
 complete -c tracemend -n "__fish_tracemend_using_subcommand cut" -s o -l output -d 'Write the part to OUT' -r -F
 complete -c tracemend -n "__fish_tracemend_using_subcommand cut" -l type -d 'Read the file as this format (see `tracemend formats`)' -r
@@ -551,7 +556,8 @@ AU1018\t'the recording holds build ids'
 AU1019\t'the recording names code that was loaded into the kernel'
 AU1020\t'the recording holds AUX data, the trace of a processor'
 AU1021\t'the recording has names and labels that somebody chose'
-AU1022\t'the recording has bytes whose meaning is not known'"
+AU1022\t'the recording has bytes whose meaning is not known'
+AU1023\t'the recording holds addresses of programs'"
 complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l warn -d 'Report CODE as a warning' -r -f -a "CM0001\t'the file is empty'
 CM0002\t'no format recognises the file'
 CM0003\t'the path is not a regular file'
@@ -895,7 +901,8 @@ AU1018\t'the recording holds build ids'
 AU1019\t'the recording names code that was loaded into the kernel'
 AU1020\t'the recording holds AUX data, the trace of a processor'
 AU1021\t'the recording has names and labels that somebody chose'
-AU1022\t'the recording has bytes whose meaning is not known'"
+AU1022\t'the recording has bytes whose meaning is not known'
+AU1023\t'the recording holds addresses of programs'"
 complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l allow -d 'Do not report CODE; a reached limit still exits with 6' -r -f -a "CM0001\t'the file is empty'
 CM0002\t'no format recognises the file'
 CM0003\t'the path is not a regular file'
@@ -1239,7 +1246,8 @@ AU1018\t'the recording holds build ids'
 AU1019\t'the recording names code that was loaded into the kernel'
 AU1020\t'the recording holds AUX data, the trace of a processor'
 AU1021\t'the recording has names and labels that somebody chose'
-AU1022\t'the recording has bytes whose meaning is not known'"
+AU1022\t'the recording has bytes whose meaning is not known'
+AU1023\t'the recording holds addresses of programs'"
 complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l type -d 'Read every file as this format (see `tracemend formats`)' -r -f -a "perf\t''
 apitrace\t''
 ovni\t''
@@ -1376,7 +1384,8 @@ build-id\t'the recording holds build ids'
 kernel-symbol\t'the recording names code that was loaded into the kernel'
 branch-trace\t'the recording holds AUX data, the trace of a processor'
 chosen-name\t'the recording has names and labels that somebody chose'
-unknown-content\t'the recording has bytes whose meaning is not known'"
+unknown-content\t'the recording has bytes whose meaning is not known'
+address\t'the recording holds addresses of programs'"
 complete -c tracemend -n "__fish_tracemend_using_subcommand redact" -l keep -d 'Leave this kind of content as it is (repeatable)' -r -f -a "host-name\t'the recording names the host'
 system\t'the recording describes the system'
 command-line\t'the recording holds a command line'
@@ -1398,7 +1407,8 @@ build-id\t'the recording holds build ids'
 kernel-symbol\t'the recording names code that was loaded into the kernel'
 branch-trace\t'the recording holds AUX data, the trace of a processor'
 chosen-name\t'the recording has names and labels that somebody chose'
-unknown-content\t'the recording has bytes whose meaning is not known'"
+unknown-content\t'the recording has bytes whose meaning is not known'
+address\t'the recording holds addresses of programs'"
 complete -c tracemend -n "__fish_tracemend_using_subcommand redact" -l type -d 'Read the file as this format (see `tracemend formats`)' -r -f -a "perf\t''
 apitrace\t''
 ovni\t''

@@ -72,7 +72,12 @@ impl Limiting {
 
     /// Returns the options with which wrappers and conversions are undone; `None` if they are not.
     pub(crate) fn unwrapping(&self) -> Option<Options> {
-        (!self.no_transport).then(|| self.options())
+        self.is_unwrapping().then(|| self.options())
+    }
+
+    /// Whether wrappers and conversions are undone.
+    pub(crate) const fn is_unwrapping(&self) -> bool {
+        !self.no_transport
     }
 
     /// Returns the options as they were given, for the commands that are suggested.

@@ -70,7 +70,9 @@ impl Arguments {
             return Err(Failure::usage("name the part: --time A..B or --range A..B"));
         }
         streams.confine(|| Reach::default().read(&self.path).write(&self.output))?;
-        let recording = open_arrived(&self.path, self.limiting.unwrapping().as_ref(), streams)?;
+        let limiting = &self.limiting;
+        let recording =
+            open_arrived(&self.path, &limiting.options(), limiting.is_unwrapping(), streams)?;
         let files = recording.file_set();
         let mut options = self.limiting.options();
         let format = recognise_one(&self.path, &files, self.kind, &options)?;

@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use clap::{ArgMatches, ValueEnum};
-use tracemend::{DumpError, FormatId, Options};
+use tracemend::{DumpError, FormatId};
 
 use crate::args::format_options::{FormatOptions, Verb};
+use crate::args::limiting::Limiting;
 use crate::commands::check::parse_format;
 use crate::files::paths::shown;
 use crate::files::sandbox::Reach;
@@ -49,6 +50,8 @@ pub(crate) struct Arguments {
     /// Read the files as this format (see `tracemend formats`)
     #[arg(id = "type", long = "type", value_name = "NAME", value_parser = parse_format)]
     kind: Option<FormatId>,
+    #[command(flatten)]
+    limiting: Limiting,
 }
 
 /// Value of `--format`.
@@ -66,10 +69,11 @@ impl Arguments {
     ) -> Result<Exit, Failure> {
         let given = FormatOptions::read(matches, Verb::Diff)?;
         streams.confine(|| Reach::default().read_all([&self.first, &self.second]))?;
-        let first = open_arrived(&self.first, Some(&Options::default()), streams)?;
-        let second = open_arrived(&self.second, Some(&Options::default()), streams)?;
+        let mut options = self.limiting.options();
+        let is_unwrapped = self.limiting.is_unwrapping();
+        let first = open_arrived(&self.first, &options, is_unwrapped, streams)?;
+        let second = open_arrived(&self.second, &options, is_unwrapped, streams)?;
         let (one, two) = (first.file_set(), second.file_set());
-        let mut options = Options::default();
         let format = recognise_one(&self.first, &one, self.kind, &options)?;
         let other = recognise_one(&self.second, &two, self.kind, &options)?;
         if format != other {

@@ -49,13 +49,15 @@ pub(crate) fn open_donor(
 /// The one recording that `path` names, as its recorder wrote it.
 pub(crate) fn open_arrived(
     path: &Path,
-    unwrapping: Option<&Options>,
+    options: &Options,
+    is_unwrapped: bool,
     streams: &mut Streams<'_>,
 ) -> Result<Recording, Failure> {
     let recording = open_one(path, streams)?;
+    let unwrapping = is_unwrapped.then_some(options);
     let recording = Arrival { options: unwrapping, spool: &streams.spool }.of(recording)?;
     let len = recording.file_set().len();
-    let most = unwrapping.map_or(u64::MAX, |options| options.limits.of(&limits::BYTES));
+    let most = options.limits.of(&limits::BYTES);
     if len > most {
         let message = format!(
             "CM9001 limit-reached: {} has {}, more than the limit `bytes` ({most})",

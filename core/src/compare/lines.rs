@@ -9,6 +9,7 @@ use std::thread;
 
 use crate::compare::hidden::Ends;
 use crate::format::Format;
+use crate::kit::steps;
 use crate::model::difference::Compared;
 use crate::model::dump::{Dump, DumpError, Dumped};
 use crate::model::options::Options;
@@ -18,9 +19,12 @@ use crate::model::row::Row;
 /// Pieces of text that a dump is ahead of the comparison.
 const PIECES_AHEAD: usize = 2;
 
+/// A piece of text, and the steps that were taken since the one before.
+type Piece = (String, u64);
+
 /// The records of one dump, from the next one on.
 pub(super) struct Side {
-    pieces: Receiver<String>,
+    pieces: Receiver<Piece>,
     /// Records that were looked at before their turn.
     waiting: VecDeque<String>,
     /// Where the last record ended.
@@ -28,10 +32,16 @@ pub(super) struct Side {
 }
 
 impl Side {
-    /// Returns the record `ahead` after the next one; `None` after the last one.
+    /// Returns the record `ahead` after the next one; `None` after the last one, and after the
+    /// limit of steps. The steps of a piece count when it is read: how far a dump is ahead depends
+    /// on the machine.
     pub(super) fn peek(&mut self, ahead: usize) -> Option<&str> {
         while self.waiting.len() <= ahead {
-            let piece = self.pieces.recv().ok()?;
+            let (piece, steps) = self.pieces.recv().ok()?;
+            steps::count(steps);
+            if steps::is_spent() {
+                return None;
+            }
             self.waiting.extend(piece.lines().map(str::to_string));
         }
         self.waiting.get(ahead).map(String::as_str)
@@ -56,10 +66,15 @@ pub(super) fn side_by_side(
     (format, options): (&dyn Format, &Options),
     compare: impl FnOnce([Side; 2]) -> (Compared, Ends),
 ) -> Result<(Compared, Ends), DumpError> {
-    let run = |files: &FileSet<'_>, out: SyncSender<String>| {
-        format.dump(files, options, &Dump::JsonLines, &mut |piece| {
-            out.send(piece.to_string()).is_ok()
-        })
+    let rest = steps::rest();
+    let run = |files: &FileSet<'_>, out: SyncSender<Piece>| {
+        steps::with_rest(rest);
+        let dumped = format.dump(files, options, &Dump::JsonLines, &mut |piece| {
+            out.send((piece.to_string(), steps::take())).is_ok()
+        });
+        // Nobody may be there to read the last one.
+        let _sent = out.send((String::new(), steps::take()));
+        dumped
     };
     let run = &run;
     thread::scope(|scope| {

@@ -33,16 +33,8 @@ const AHEAD: usize = 64;
 /// Records in a row that agree there.
 const AGREEING: usize = 4;
 
-/// Returns the first records in which two recordings of one format differ. The options of the
-/// format ([`FormatId::diff_options`](crate::FormatId::diff_options)) decide how bytes are read.
-///
-/// The records are those of a dump, compared in their order. The memory is bounded: two recordings
-/// of any size can be compared.
-///
-/// # Errors
-///
-/// If the format has no dump, or one of the recordings cannot be read.
-pub fn diff(
+/// Compares two recordings, see [`crate::diff()`].
+pub(crate) fn diff(
     one: &FileSet<'_>,
     two: &FileSet<'_>,
     options: &Options,

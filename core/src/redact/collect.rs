@@ -14,11 +14,36 @@ use crate::sight::{NamePart, Private, PrivateSink, Subject};
 /// Bytes of memory that an edit takes besides the bytes that it inserts.
 const EDIT_COST: u64 = 64;
 
-/// An edit, and the kind of content that it replaces.
+/// An edit, and the kinds of content that it replaces.
 #[derive(Debug)]
 pub(super) struct Replaced {
     pub(super) edit: Edit,
-    pub(super) rule: &'static Rule,
+    pub(super) kinds: Kinds,
+}
+
+/// A set of kinds: a bit for each that a request can name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Kinds(u32);
+
+impl From<&'static Rule> for Kinds {
+    fn from(rule: &'static Rule) -> Self {
+        let bits = (0..u32::BITS).zip(RedactRequest::kinds());
+        Self(
+            bits.filter(|(_, kind)| kind.code == rule.code).fold(0, |all, (bit, _)| all | 1 << bit),
+        )
+    }
+}
+
+impl Kinds {
+    pub(super) const fn with(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Returns the rules of the kinds.
+    pub(super) fn rules(self) -> impl Iterator<Item = &'static Rule> {
+        let bits = (0..u32::BITS).zip(RedactRequest::kinds());
+        bits.filter(move |(bit, _)| self.0 & 1 << bit != 0).map(|(_, kind)| kind)
+    }
 }
 
 /// A file that gets another name.
@@ -70,6 +95,11 @@ impl<'r> Collector<'r> {
         self.held.saturating_add(self.names.held) > self.max
     }
 
+    /// Returns the number of names that have a pseudonym in common with another one.
+    pub(super) fn shared_names(&self) -> u64 {
+        self.names.shared()
+    }
+
     /// Returns the kinds that are replaced and those that are left.
     pub(super) fn sightings(&self) -> [Vec<Sighting>; 2] {
         [&self.redacted, &self.kept].map(|counts| {
@@ -92,11 +122,17 @@ impl PrivateSink for Collector<'_> {
             self.keep(rule, subject, count);
             return;
         }
-        if !self.request.selects(rule) || self.is_full() {
+        let also = private.also.filter(|also| !self.left.contains(also));
+        let mut kinds = [rule].into_iter().chain(also);
+        let Some(rule) = kinds.find(|rule| self.request.selects(rule)) else { return };
+        if self.is_full() {
             return;
         }
         let (span, filler) = (private.place.span, private.filler);
-        self.held = self.held.saturating_add(EDIT_COST).saturating_add(span.len());
+        let last = self.replaced.last();
+        let is_joined = last.is_some_and(|last| can_join(last.edit.span, span));
+        let cost = if is_joined { 0 } else { EDIT_COST };
+        self.held = self.held.saturating_add(cost).saturating_add(span.len());
         if self.is_full() {
             return;
         }
@@ -108,8 +144,15 @@ impl PrivateSink for Collector<'_> {
             let names = &mut self.names;
             filler.fill(private.bytes, span.len(), &mut |name| names.pseudonym(name))
         };
-        if !span.is_empty() {
-            self.replaced.push(Replaced { edit: Edit::replace(span, insert), rule });
+        let kinds = Kinds::from(rule);
+        match self.replaced.last_mut().filter(|_| is_joined) {
+            _ if span.is_empty() => {}
+            Some(last) => {
+                last.edit.span.end = span.end;
+                last.edit.insert.extend(insert);
+                last.kinds = last.kinds.with(kinds);
+            }
+            None => self.replaced.push(Replaced { edit: Edit::replace(span, insert), kinds }),
         }
     }
 
@@ -129,6 +172,11 @@ impl PrivateSink for Collector<'_> {
         Self::count(&mut self.redacted, rule, subject, count);
         self.renamed.push(Renamed { file, name, rule });
     }
+}
+
+/// Whether a place begins where another one ends, so that one edit can replace both.
+fn can_join(last: Span, next: Span) -> bool {
+    last.layer == next.layer && last.end == next.start
 }
 
 /// Sorts edits, and leaves out those inside of others. One that overlaps another one is shortened

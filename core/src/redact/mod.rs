@@ -40,7 +40,7 @@ use crate::model::patch::Patch;
 use crate::model::recording::FileSet;
 use crate::model::{Finding, Report, Rule, Severity};
 use crate::sight::rules::{recipient, sender};
-use collect::{Collector, Replaced, sort};
+use collect::{Collector, Kinds, Replaced, sort};
 
 /// The kinds of content to replace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -88,9 +88,19 @@ impl RedactRequest {
     }
 
     fn selects(&self, rule: &'static Rule) -> bool {
-        let is_kind = Self::kinds().any(|kind| kind == rule);
-        is_kind && (self.only.is_empty() || self.only.contains(&rule)) && !self.keep.contains(&rule)
+        // Codes are compared: two equal rules are equal in each of their texts.
+        let is_kind = Self::kinds().any(|kind| kind.code == rule.code);
+        let has = |list: &[&'static Rule]| {
+            let is_all = |one: &Rule| one.code == sender::ADDRESS.code && is_address(rule);
+            list.iter().any(|one| one.code == rule.code || is_all(one))
+        };
+        is_kind && (self.only.is_empty() || has(&self.only)) && !has(&self.keep)
     }
+}
+
+/// Whether a kind is one of addresses. Those of the kernel can be selected alone.
+fn is_address(rule: &Rule) -> bool {
+    [sender::ADDRESS.code, sender::KERNEL_ADDRESS.code].contains(&rule.code)
 }
 
 /// Private content of a kind in a field.
@@ -111,7 +121,9 @@ impl Sighting {
     /// Returns why the content is left as it is.
     pub fn reason(&self) -> &'static str {
         match self.rule {
-            rule if *rule == sender::KERNEL_ADDRESS => "an address is what a sample measures",
+            rule if is_address(rule) => {
+                "it lies in no map that can be moved, or is looked up as it is"
+            }
             rule if *rule == sender::PROCESS => "the recording is laid out by these ids",
             rule if *rule == sender::UNKNOWN_CONTENT => "its meaning is not known",
             _ => "no filler of the same length is valid there",
@@ -137,6 +149,9 @@ pub struct Redaction {
     pub redacted: Vec<Sighting>,
     /// The selected content that is left.
     pub left: Vec<Sighting>,
+    /// The number of names that have a pseudonym in common with another one, because they are too
+    /// short for a number: readers take them for one.
+    pub shared_names: u64,
 }
 
 /// The reason why a recording was not redacted.
@@ -197,20 +212,35 @@ pub(crate) fn redact(
         Attempt { files, options: &options, format, request, left }.run(&before)
     };
     let mut result = attempt(&[]);
-    // Nothing is known about some bytes: a reader may need them.
+    // Nothing is known about some bytes: a reader may need them. Addresses are in every sample, and
+    // the rest can do without their edits.
     for left in LEFT_IF_NEEDED {
-        match result {
-            Err(RedactError::Harm(_) | RedactError::Stored(_)) => result = attempt(left),
+        let helps = match result {
+            Err(RedactError::Harm(_) | RedactError::Stored(_)) => true,
+            Err(RedactError::Limit(_)) => left.contains(&&sender::ADDRESS),
             _ => return result,
+        };
+        let is_named = left.iter().any(|rule| request.only.contains(rule));
+        if helps && !(is_named && left.contains(&&sender::ADDRESS)) {
+            result = attempt(left);
         }
     }
     result
 }
 
-/// Kinds that are left, and named, if the recording would be worse without them.
-const LEFT_IF_NEEDED: [&[&Rule]; 2] = [
+/// Kinds that are left, and named, if the recording would be worse without them, or if all edits
+/// take more than the limit.
+const LEFT_IF_NEEDED: [&[&Rule]; 4] = [
     &[&sender::UNKNOWN_CONTENT],
     &[&sender::UNKNOWN_CONTENT, &sender::CHOSEN_NAME, &sender::EXTRA_METADATA],
+    &[&sender::ADDRESS, &sender::KERNEL_ADDRESS],
+    &[
+        &sender::ADDRESS,
+        &sender::KERNEL_ADDRESS,
+        &sender::UNKNOWN_CONTENT,
+        &sender::CHOSEN_NAME,
+        &sender::EXTRA_METADATA,
+    ],
 ];
 
 /// A way to redact a recording.
@@ -235,6 +265,7 @@ impl Attempt<'_> {
             return Err(RedactError::Limit(format!("{limit} (limit {})", REDACTED.name)));
         }
         let [redacted, kept] = collector.sightings();
+        let shared_names = collector.shared_names();
         let (patches, applied, records_gone) = patch(files, options, format, collector)?;
         let after = check(&view(files, &patches), options);
         let (outcome, before) = (Outcome::Clean, before.clone());
@@ -244,7 +275,7 @@ impl Attempt<'_> {
         }
         refuse_harm(&repair, records_gone)?;
         self.refuse_left(&repair.output(files))?;
-        Ok(Redaction { repair, redacted, left: kept })
+        Ok(Redaction { repair, redacted, left: kept, shared_names })
     }
 
     /// Fails if an audit of the result still finds what was to be replaced.
@@ -286,20 +317,21 @@ fn patch(
     let (stored, expanded): (Vec<Replaced>, Vec<Replaced>) =
         sort(replaced).into_iter().partition(|one| one.edit.span.layer.is_stored());
     let mut edits: Vec<Edit> = Vec::with_capacity(stored.len());
-    for Replaced { edit, rule } in stored {
-        places.entry(rule.code).or_insert_with(|| (rule, Vec::new())).1.push(edit.span);
+    for Replaced { edit, kinds } in stored {
+        for rule in kinds.rules() {
+            places.entry(rule.code).or_insert_with(|| (rule, Vec::new())).1.push(edit.span);
+        }
         edits.push(edit);
     }
     let mut records_gone = 0;
     if !expanded.is_empty() {
-        let kinds: BTreeMap<&str, &'static Rule> =
-            expanded.iter().map(|one| (one.rule.code, one.rule)).collect();
+        let kinds = expanded.iter().fold(Kinds::default(), |all, one| all.with(one.kinds));
         let inner: Vec<Edit> = expanded.into_iter().map(|one| one.edit).collect();
         let stored = format.store(files, &inner, options).map_err(RedactError::from)?;
         let outer = stored.edits;
         records_gone = stored.records_gone;
-        for (code, rule) in kinds {
-            let spans = &mut places.entry(code).or_insert_with(|| (rule, Vec::new())).1;
+        for rule in kinds.rules() {
+            let spans = &mut places.entry(rule.code).or_insert_with(|| (rule, Vec::new())).1;
             spans.extend(outer.iter().map(|edit| edit.span));
         }
         edits.extend(outer);
@@ -348,8 +380,14 @@ mod tests {
     #[test]
     fn a_sighting_that_is_left_has_the_reason_of_its_rule() {
         let reason = |rule| Sighting { rule, field: "sample", noun: "place", count: 1 }.reason();
-        assert!(reason(&sender::KERNEL_ADDRESS).contains("address"));
+        assert!(reason(&sender::KERNEL_ADDRESS).contains("map"));
         assert!(reason(&sender::PROCESS).contains("ids"));
         assert!(reason(&sender::COMMAND_LINE).contains("filler"));
+    }
+
+    #[test]
+    fn every_kind_has_a_bit() {
+        let all = RedactRequest::kinds().fold(Kinds::default(), |all, kind| all.with(kind.into()));
+        assert_eq!(all.rules().collect::<Vec<_>>(), RedactRequest::kinds().collect::<Vec<_>>());
     }
 }

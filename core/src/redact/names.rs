@@ -11,6 +11,8 @@ pub(super) struct Names {
     numbers: BTreeMap<Vec<u8>, u64>,
     /// The last number for each length.
     last: BTreeMap<usize, u64>,
+    /// Names of each length whose number does not fit.
+    shared: BTreeMap<usize, u64>,
     /// Bytes of all names.
     pub(super) held: u64,
 }
@@ -35,7 +37,20 @@ impl Names {
             *last
         });
         let digits = number.to_string();
-        if digits.len() < len { format!("{digits:_>len$}").into_bytes() } else { vec![b'_'; len] }
+        if digits.len() < len {
+            return format!("{digits:_>len$}").into_bytes();
+        }
+        if known.is_none() && len > 0 {
+            let shared = self.shared.entry(len).or_default();
+            *shared = shared.saturating_add(1);
+        }
+        vec![b'_'; len]
+    }
+
+    /// Returns the number of names that have a pseudonym in common with another one.
+    pub(super) fn shared(&self) -> u64 {
+        let together = self.shared.values().filter(|names| **names > 1);
+        together.fold(0, |sum: u64, names| sum.saturating_add(*names))
     }
 }
 
@@ -59,5 +74,7 @@ mod tests {
         );
         let short: Vec<String> = (0..12).map(|number| of(&format!("{}{number:x}", 'x'))).collect();
         assert_eq!((short[0].as_str(), short[8].as_str(), short[9].as_str()), ("_1", "_9", "__"));
+        assert_eq!(of("xb"), "__");
+        assert_eq!(names.shared(), 2 + 3, "`a` and `b`, and three of two bytes");
     }
 }

@@ -5,7 +5,7 @@
 //!  Name     vm-build/a  ->  _______1/_       a name by its number, right-aligned after `_`
 //!  Spaces   void main() ->  (spaces)         sources: every parser takes them
 //!  Zeros    memory, packets, positions
-//!  Value    a value that the format defines as meaningless
+//!  Value    bytes that the format chose: a value without a meaning, a moved address
 //! ```
 //!
 //! An audit does not report a filler, so that the audit of a redacted recording shows what is left.
@@ -14,7 +14,7 @@ use crate::kit::num::to_usize;
 
 /// How private bytes can be replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Filler {
+pub enum Filler<'v> {
     /// A pseudonym for each part between `/`, and zeros after the end of the text.
     Name,
     /// Spaces.
@@ -22,10 +22,10 @@ pub enum Filler {
     /// Zeros.
     Zeros,
     /// These bytes, which fit exactly.
-    Value(&'static [u8]),
+    Value(&'v [u8]),
 }
 
-impl Filler {
+impl Filler<'_> {
     /// Returns whether bytes are this filler already.
     pub fn recognises(self, bytes: &[u8]) -> bool {
         match self {

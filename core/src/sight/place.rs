@@ -52,8 +52,8 @@ impl Place {
     }
 
     /// Returns the bytes at the place, of which `bytes` are the first, as private ones.
-    pub const fn private(self, bytes: &[u8], filler: Filler) -> Private<'_> {
-        Private { place: self, bytes, filler, differs_later: false }
+    pub const fn private<'t>(self, bytes: &'t [u8], filler: Filler<'t>) -> Private<'t> {
+        Private { place: self, bytes, filler, differs_later: false, also: None }
     }
 }
 
@@ -65,9 +65,11 @@ pub struct Private<'t> {
     /// The first of them.
     pub bytes: &'t [u8],
     /// How they can be replaced.
-    pub filler: Filler,
+    pub filler: Filler<'t>,
     /// Whether bytes after the first ones are known not to be the filler.
     pub differs_later: bool,
+    /// Another kind that they are of: whoever selects one of both wants them replaced.
+    pub also: Option<&'static Rule>,
 }
 
 /// Returns the first byte of a span that is not 0.

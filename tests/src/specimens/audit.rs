@@ -15,6 +15,9 @@ pub const MISSING: &[&str] = &[];
 /// Why a text is a chosen name as well.
 const NAMED: &str = "a name that no recorder writes by itself is one that somebody chose";
 
+/// Why a recording of perf holds an address as well.
+const MEASURED: &str = "a sample has an address";
+
 /// Bytes of one string that expand to more than an audit allows.
 const BOMB: usize = 17 << 20;
 
@@ -117,14 +120,15 @@ fn of_senders() -> Vec<Specimen> {
         vec![maker.sample_with(|sample| sample.stack_user = b"the top of a stack, kept".to_vec())]
     };
     vec![
-        perf("AU1001", 0, sample, &[3]),
-        perf("AU1002", 0, sample, &[4]),
-        perf("AU1003", 0, sample, &[11]),
+        perf("AU1001", 0, sample, &[3]).also(&["AU1023"], MEASURED),
+        perf("AU1002", 0, sample, &[4]).also(&["AU1023"], MEASURED),
+        perf("AU1003", 0, sample, &[11]).also(&["AU1023"], MEASURED),
         trace("AU1004", "glObjectLabel", &text("upload?token=hunter2")).also(&["AU1021"], NAMED),
         trace("AU1005", "glObjectLabel", &text(&home)).also(&["AU1021"], NAMED),
-        perf("AU1006", 0, |maker| vec![maker.comm("forge"), maker.sample()], &[]),
+        perf("AU1006", 0, |maker| vec![maker.comm("forge"), maker.sample()], &[])
+            .also(&["AU1023"], MEASURED),
         perf("AU1007", 0, kernel, &[]).also(&["AU1019"], "the symbol at the address has a name"),
-        perf("AU1008", sample_type::STACK_USER, stack, &[]),
+        perf("AU1008", sample_type::STACK_USER, stack, &[]).also(&["AU1023"], MEASURED),
         log("AU1009", |log| _ = log.net(0, 0, b"\x52\x54\0\x12\x34\x56 a packet")),
         single("AU1010", "run.revent", typed.build().bytes),
         single("AU1011", "run.revent", v3().build().bytes),
@@ -133,12 +137,17 @@ fn of_senders() -> Vec<Specimen> {
         trace("AU1014", "glShaderSource", &text("#version 330 core\nvoid main() {}\n")),
         trace("AU1015", "glTexImage2D", &Value::Blob(vec![0x7f; 64])),
         single("AU1016", "trace", Container::Snappy.file(&noted.bytes)),
-        perf("AU1017", 0, |maker| vec![maker.mmap(), maker.sample()], &[]),
-        perf("AU1018", 0, sample, &[2]).also(&["AU1017"], "a build id is that of a file"),
+        perf("AU1017", 0, |maker| vec![maker.mmap(), maker.sample()], &[])
+            .also(&["AU1023"], MEASURED),
+        perf("AU1018", 0, sample, &[2]).also(
+            &["AU1017", "AU1023"],
+            "a build id is that of a file, and a sample has an address",
+        ),
         perf("AU1019", 0, kernel, &[]).also(&["AU1007"], "a symbol has an address"),
-        perf("AU1020", 0, traced, &[]),
+        perf("AU1020", 0, traced, &[]).also(&["AU1023"], MEASURED),
         trace("AU1021", "glObjectLabel", &text("the name of a project")),
-        unknown_feature("AU1022"),
+        unknown_feature("AU1022").also(&["AU1023"], MEASURED),
+        perf("AU1023", 0, sample, &[]),
     ]
 }
 

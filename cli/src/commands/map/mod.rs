@@ -111,7 +111,9 @@ impl Arguments {
         }
         let jobs = std::thread::available_parallelism().ok();
         streams.confine(|| Reach::default().read(&self.path).write_all(&self.output))?;
-        let recording = open_arrived(&self.path, self.limiting.unwrapping().as_ref(), streams)?;
+        let limiting = &self.limiting;
+        let recording =
+            open_arrived(&self.path, &limiting.options(), limiting.is_unwrapping(), streams)?;
         let files = recording.file_set();
         let name = shown(&self.path);
         let mut options = self.limiting.options();

@@ -33,7 +33,8 @@ const REDACT_SCHEMA: &str = "tracemend.redact.v1";
 const ABOUT: &str = "\
 Replaces the private content that `audit` finds by fillers of the same length: names by \
 pseudonyms (equal names by equal ones), memory, packets, keys and positions by zeros, sources by \
-spaces. Bytes whose meaning is not known are private, too. The source stays as it is. The output \
+spaces. Addresses of perf recordings move with their maps, so that symbols and stacks stay. Bytes \
+whose meaning is not known are private, too. The source stays as it is. The output \
 has the same records, is checked and audited again, and gets its name only after it was read back \
 and compared. Content without a valid filler is listed as left. Compressed records of perf are \
 replaced by the records in them, so that such an output is longer. It is a help for a review, not \
@@ -42,13 +43,14 @@ a proof that nothing else is there.";
 const EXAMPLES: &str = "\
 Examples:
   tracemend redact perf.data                     writes perf.data.redacted
-  tracemend redact perf.data -o public.data --keep kernel-address
+  tracemend redact perf.data -o public.data --keep file-path
+  tracemend redact perf.data -o moved.data --only address
   tracemend redact boot.log --only network-packet --only key-stroke -o public.log
   tracemend redact perf.data --dry-run --format json
   tracemend redact traces/ --out-dir public/     every recording, one report
 
 KIND is a name or a code that `audit` reports about private content, such as host-name or AU1001, \
-or unclaimed-bytes.
+or unclaimed-bytes. `address` stands for kernel-address as well.
 
 Exits with 0 if nothing that was selected is left; with 1 if the output was written, but private \
 content that has no filler is left in it (--keep KIND accepts that); with 4, without an output, if \
@@ -115,7 +117,8 @@ impl Arguments {
     }
 
     fn run_one(&self, path: &Path, streams: &mut Streams<'_>) -> Result<Exit, Failure> {
-        let recording = open_arrived(path, self.reading.limiting.unwrapping().as_ref(), streams)?;
+        let limiting = &self.reading.limiting;
+        let recording = open_arrived(path, &limiting.options(), limiting.is_unwrapping(), streams)?;
         let mut places = Places::new(streams);
         places.read("the source", &recording)?;
         let target = self.target(&recording, &mut places)?;
@@ -227,6 +230,10 @@ impl Arguments {
                 reason.unwrap_or_default()
             );
         }
+        if redaction.shared_names > 0 {
+            let names = plural(redaction.shared_names, "name");
+            text += &format!("  {names} too short for a number share a pseudonym of `_` alone\n");
+        }
         text
     }
 
@@ -255,6 +262,7 @@ impl Arguments {
             "undo_plan": self.undo_plan.as_deref().map(shown),
             "redacted": redaction.redacted.iter().map(entry).collect::<Vec<_>>(),
             "left": left.collect::<Vec<_>>(),
+            "shared_names": redaction.shared_names,
         })
     }
 }

@@ -188,7 +188,8 @@ impl Arguments {
         (given, jobs): (FormatOptions, Option<NonZeroUsize>),
         streams: &mut Streams<'_>,
     ) -> Result<Exit, Failure> {
-        let recording = open_arrived(path, self.limiting.unwrapping().as_ref(), streams)?;
+        let limiting = &self.limiting;
+        let recording = open_arrived(path, &limiting.options(), limiting.is_unwrapping(), streams)?;
         if self.in_place {
             in_use::refuse_in_place(&recording)?;
         }

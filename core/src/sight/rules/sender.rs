@@ -100,9 +100,10 @@ rules! {
         problem: "Samples, maps and symbols of the kernel show where it lies in memory.",
         impact: "They defeat the random layout of the kernel (KASLR) until the machine boots \
             again.",
-        remedy: Remedy::Next("Remove it before you share the recording, if the recipient must not \
-            know it. --show prints it:\n\
-            \x20 tracemend audit --show FILE"),
+        remedy: Remedy::Next("Move them before you share the recording, if the recipient must not \
+            know it. Each map gets a place that follows from the order and the lengths of the \
+            maps, and addresses keep their offsets in their maps:\n\
+            \x20 tracemend redact FILE -o OUT"),
         source: "perf 6.1, PERF_RECORD_MMAP of the kernel, PERF_RECORD_KSYMBOL, callchains",
     };
     MEMORY = Rule {
@@ -317,5 +318,21 @@ rules! {
             \x20 tracemend map --depth 3 FILE\n\
             \x20 tracemend redact FILE -o OUT"),
         source: "the fields that the decoders read, as tracemend map shows them",
+    };
+    ADDRESS = Rule {
+        code: "AU1023",
+        name: "address",
+        severity: Severity::Info,
+        summary: "the recording holds addresses of programs",
+        problem: "Maps, samples, call chains and branches show where programs, libraries and data \
+            lie in memory.",
+        impact: "They defeat the random layout of a program (ASLR) until it ends, which a service \
+            does seldom.",
+        remedy: Remedy::Next("Move them before you share the recording, if the recipient must not \
+            know it. Each map gets a place that follows from the order and the lengths of the \
+            maps, and addresses keep their offsets in their maps:\n\
+            \x20 tracemend redact FILE -o OUT"),
+        source: "perf 6.1, PERF_RECORD_MMAP2, PERF_SAMPLE_IP, PERF_SAMPLE_ADDR, \
+            PERF_SAMPLE_CALLCHAIN, PERF_SAMPLE_BRANCH_STACK",
     };
 }

@@ -47,13 +47,14 @@ fn work_that_takes_more_steps_than_its_limit_exits_with_6_and_writes_nothing() {
     let folder = folder(&[("x", &crashed()), ("sound", &sound())]);
     let path = |name: &str| folder.path().join(name);
     let out = path("out");
-    let commands: [(&str, &str, &[&str]); 9] = [
+    let commands: [(&str, &str, &[&str]); 10] = [
         ("check", "x", &[]),
         ("audit", "x", &[]),
         ("repair", "x", &["-o"]),
         ("redact", "sound", &["-o"]),
         ("cut", "sound", &["--range", "1..3", "-o"]),
         ("dump", "x", &["-o"]),
+        ("diff", "x", &[]),
         ("map", "x", &["-o"]),
         ("map", "x", &["--format", "svg", "-o"]),
         ("map", "x", &["--at", "0x20"]),
@@ -61,6 +62,7 @@ fn work_that_takes_more_steps_than_its_limit_exits_with_6_and_writes_nothing() {
     for (command, name, options) in commands {
         let source = path(name);
         let mut words = vec![OsStr::new(command), source.as_os_str()];
+        words.extend(Some(source.as_os_str()).filter(|_| command == "diff"));
         words.extend(options.iter().map(OsStr::new));
         words.extend(options.last().filter(|last| **last == "-o").map(|_| out.as_os_str()));
         let limited = |most: &str| {
@@ -77,6 +79,34 @@ fn work_that_takes_more_steps_than_its_limit_exits_with_6_and_writes_nothing() {
         let enough = limited("steps=1000000000");
         assert!(enough.code < 4, "{words:?}: {}", enough.err);
         _ = fs::remove_file(&out);
+    }
+}
+
+#[test]
+fn a_recording_longer_than_the_limit_is_read_by_no_command() {
+    let folder = folder(&[("x", &sound())]);
+    let (source, out) = (folder.path().join("x"), folder.path().join("out"));
+    let commands: [(&str, &[&str]); 8] = [
+        ("check", &[]),
+        ("audit", &[]),
+        ("repair", &["-o"]),
+        ("redact", &["-o"]),
+        ("cut", &["--range", "1..3", "-o"]),
+        ("dump", &["-o"]),
+        ("diff", &[]),
+        ("map", &["-o"]),
+    ];
+    for (command, options) in commands {
+        for transport in [None, Some("--no-transport")] {
+            let mut words = vec![OsStr::new(command), source.as_os_str()];
+            words.extend(Some(source.as_os_str()).filter(|_| command == "diff"));
+            words.extend(["--limit", "bytes=100"].iter().chain(&transport).map(OsStr::new));
+            words.extend(options.iter().map(OsStr::new));
+            words.extend(options.last().map(|_| out.as_os_str()));
+            let ran = run_with(&words, &mut io::empty(), Look::PLAIN);
+            assert_eq!(ran.code, 6, "{words:?}: {}{}", ran.out, ran.err);
+            assert!(!out.exists(), "{words:?}");
+        }
     }
 }
 

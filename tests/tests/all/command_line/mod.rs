@@ -2,6 +2,7 @@
 //! character from a file that a terminal could act on.
 
 mod access;
+mod addresses;
 mod audit;
 mod batch;
 mod captures;

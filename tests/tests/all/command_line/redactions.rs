@@ -144,7 +144,7 @@ fn several_recordings_are_redacted_below_one_folder() {
     assert_eq!(ran.code, 5, "{}", ran.err);
     assert_eq!(fs::read(&own).unwrap(), b"kept");
     assert_eq!(names(&target.join("b")), ["own.data", "zstd.data"]);
-    assert!(ran.out.contains("1 recording: 1 with private content left"), "{}", ran.out);
+    assert!(ran.out.contains("1 recording: 1 redacted"), "{}", ran.out);
     // Nothing is written in a dry run, or into the walked folder; one name for several is refused.
     let dry = run!("redact", path("b"), "--dry-run");
     assert_eq!(dry.code, 0, "{}", dry.err);

@@ -2,6 +2,7 @@
 //! source is unchanged. These tests run the program as a process.
 
 mod injected;
+mod night;
 
 use std::fs::{self, OpenOptions};
 use std::path::{Path, PathBuf};
@@ -19,21 +20,25 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_tracemend-under-test");
 const BIG_BYTES: usize = 48 << 20;
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Makes a folder with `big`, a killed recording of many records with a truncated last one.
-fn big() -> (TempDir, PathBuf) {
+/// A killed recording of many records, of about so many bytes, with a truncated last one.
+fn long(len: usize) -> Vec<u8> {
     let built = perf::clean().swap_remove(0).built;
     let mut bytes = built.crashed();
     let last = built.records.iter().rev().find(|record| record.kind == 9).expect("a sample");
     let sample = built.bytes[last.range()].to_vec();
-    let times = BIG_BYTES / sample.len();
-    bytes.reserve(BIG_BYTES);
-    for _ in 0..times {
+    bytes.reserve(len);
+    for _ in 0..len / sample.len() {
         bytes.extend_from_slice(&sample);
     }
     bytes.extend_from_slice(&sample[..sample.len() - 3]);
+    bytes
+}
+
+/// Makes a folder with `big`, such a recording.
+fn big() -> (TempDir, PathBuf) {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("big");
-    fs::write(&path, bytes).unwrap();
+    fs::write(&path, long(BIG_BYTES)).unwrap();
     (folder, path)
 }
 

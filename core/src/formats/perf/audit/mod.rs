@@ -1,5 +1,6 @@
 //! The content of a recording for an audit: names, command lines, paths, addresses and memory.
 
+mod addresses;
 mod known;
 mod maps;
 mod words;
@@ -24,6 +25,7 @@ use crate::sight::filler::Filler;
 use crate::sight::rules::{recipient, sender};
 use crate::sight::text::is_file_path;
 use crate::sight::{Auditor, Excerpt, Place, TileReader, find_byte};
+use addresses::{Words, map_start};
 use maps::Maps;
 
 /// Faults that make perf crash, or other readers allocate without a bound.
@@ -85,7 +87,9 @@ pub(super) fn audit(
         }
         let section = feature.map_or(tile.name, |feature| feature.name);
         let known = feature.map_or_else(BTreeMap::new, |feature| meanings(feature.content));
-        let record = Record { section, feature, known, stored: *stored, order, maps: &maps };
+        let map_start = map_start(fields).filter(|_| tile.name.starts_with("MMAP"));
+        let record =
+            Record { section, feature, known, stored: *stored, order, maps: &maps, map_start };
         let mut system: &[u8] = &[];
         for field in fields {
             match &field.value {
@@ -96,9 +100,6 @@ pub(super) fn audit(
                     record.audit_tracing(auditor, field, bytes, system);
                 }
                 FieldValue::Bytes(bytes) => record.audit_bytes(auditor, field, bytes),
-                FieldValue::Number(number) if field.label == "ip" && is_kernel(*number) => {
-                    record.see_kernel(auditor, field, "sample");
-                }
                 FieldValue::Number(number) | FieldValue::Hex(number) => {
                     record.audit_number(auditor, field, *number);
                 }
@@ -149,11 +150,6 @@ const fn has_symbols(feature: &Feature) -> bool {
     matches!(feature.content, [Part::Read(Reader::Files | Reader::FileMessages, ..)])
 }
 
-/// Whether a number is an address of the kernel.
-const fn is_kernel(number: u64) -> bool {
-    number >= KERNEL_FIRST && number < CONTEXT_FIRST
-}
-
 /// The record or feature whose fields are judged.
 struct Record<'m> {
     section: &'static str,
@@ -163,16 +159,13 @@ struct Record<'m> {
     stored: Option<Span>,
     order: Order,
     maps: &'m Maps<'m>,
+    /// Where the map of the record begins.
+    map_start: Option<u64>,
 }
 
 impl Record<'_> {
     fn place(&self, field: &Field) -> Place {
         Place::from(field.span).in_stored(self.stored)
-    }
-
-    fn see_kernel(&self, auditor: &mut Auditor<'_>, field: &Field, section: &'static str) {
-        let subject = (section, "kernel address");
-        auditor.see(&sender::KERNEL_ADDRESS, subject, self.place(field), Excerpt::None);
     }
 
     fn audit_bytes(&self, auditor: &mut Auditor<'_>, field: &Field, bytes: &[u8]) {
@@ -205,11 +198,21 @@ impl Record<'_> {
                 self.audit_text(auditor, Holds::Name, (text, bytes), place);
             }
             "kernel_symbol.kallsyms" => self.audit_table(auditor, field, bytes),
-            "addr" | "branch_stack.nr" => self.audit_addresses(auditor, field, bytes),
-            "callchain.nr" => {
-                self.audit_addresses(auditor, field, bytes);
-                self.audit_chain(auditor, field, bytes);
+            "branch_stack.nr" => {
+                self.audit_list(auditor, field, bytes, ("branch_stack", Words::Branches));
             }
+            "callchain.nr" | "chain.nr" | "unwinding.chain" => {
+                self.audit_list(auditor, field, bytes, ("callchain", Words::Chain));
+            }
+            "auxtrace_error.ip" => {
+                let number = bytes.first_chunk().map_or(0, |word| self.order.u64(*word));
+                let word = Field {
+                    span: Span::sized(field.span.layer, field.span.start, 8),
+                    ..field.clone()
+                };
+                self.audit_address(auditor, &word, self.section, (number, Words::Addresses));
+            }
+            "dso_symbol.addr" | "symbol.start_vaddr" => self.see_kernel(auditor, field, bytes),
             "stack_user.size" | "regs_user.regs" | "regs_intr.regs" | "raw.size" => {
                 self.audit_memory(auditor, field, bytes);
             }
@@ -306,37 +309,30 @@ impl Record<'_> {
         self.see_rest(auditor, field, text);
     }
 
-    /// Judges the words of a call chain: without frame pointers, perf takes whatever lies on the
-    /// stack for addresses.
-    fn audit_chain(&self, auditor: &mut Auditor<'_>, field: &Field, bytes: &[u8]) {
-        for word in bytes.as_chunks::<8>().0 {
-            self.audit_link(auditor, self.place(field).of_part(bytes, word), *word);
-        }
-        self.see_rest(auditor, field, bytes);
-    }
-
-    /// Judges a word of a call chain.
-    fn audit_link(&self, auditor: &mut Auditor<'_>, place: Place, word: [u8; 8]) {
-        let address = self.order.u64(word);
-        let is_plain = address >= KERNEL_FIRST || self.maps.hold(address);
-        if !is_plain && address != 0 {
-            let private = place.private(&word, Filler::Zeros);
-            let subject = ("callchain", "word outside of all maps");
-            auditor.hide(&sender::MEMORY, subject, 1, private, Excerpt::Bytes(&word, 8));
-        }
-    }
-
     /// Judges a number of a record.
     fn audit_number(&self, auditor: &mut Auditor<'_>, field: &Field, number: u64) {
         match field.label.as_ref() {
-            "mmap.addr" | "mmap2.addr" | "ksymbol.addr" if is_kernel(number) => {
-                self.see_kernel(auditor, field, self.section);
+            "ip" => self.audit_address(auditor, field, "sample", (number, Words::Addresses)),
+            "addr" | "phys_addr" => {
+                self.audit_address(auditor, field, "addr", (number, Words::Addresses));
+            }
+            "mmap.addr" | "mmap2.addr" | "ksymbol.addr" => {
+                self.audit_address(auditor, field, self.section, (number, Words::Starts));
+            }
+            "mmap.pgoff" | "mmap2.pgoff" => self.audit_offset(auditor, field, number),
+            "text_poke.addr" => {
+                self.audit_address(auditor, field, self.section, (number, Words::Addresses));
             }
             "callchain_deferred.ips[]" => {
-                if is_kernel(number) {
-                    self.see_kernel(auditor, field, self.section);
-                }
-                self.audit_link(auditor, self.place(field), self.order.bytes(number));
+                self.audit_address(auditor, field, "callchain", (number, Words::Chain));
+            }
+            // The address of a breakpoint, of which the attr has copies.
+            "attr.bp_type" if number != 0 => {
+                let subject = (self.section, "breakpoint address");
+                auditor.see(&sender::ADDRESS, subject, self.place(field), Excerpt::None);
+            }
+            "attr.config1" | "attr.config2" => {
+                self.see_kernel(auditor, field, &self.order.bytes(number));
             }
             "thread_map.entries[].pid" if !is_pid(number) => {
                 let subject = (self.section, "unknown part");
@@ -426,13 +422,6 @@ impl Record<'_> {
         auditor.hide(rule, (self.section, noun), 1, private, excerpt);
     }
 
-    fn audit_addresses(&self, auditor: &mut Auditor<'_>, field: &Field, bytes: &[u8]) {
-        let (words, _) = bytes.as_chunks::<8>();
-        if words.iter().any(|word| is_kernel(self.order.u64(*word))) {
-            self.see_kernel(auditor, field, self.section);
-        }
-    }
-
     /// Judges a text that is private as it is.
     fn hide_text(
         &self,
@@ -456,24 +445,22 @@ impl Record<'_> {
     }
 
     fn audit_memory(&self, auditor: &mut Auditor<'_>, field: &Field, bytes: &[u8]) {
-        let (name, noun) = match field.label.as_ref() {
-            "stack_user.size" => ("stack_user", "stack dump"),
-            "raw.size" => ("raw", "raw dump"),
-            _ => ("regs", "register dump"),
-        };
         let place = self.place(field);
-        let excerpt = Excerpt::Bytes(bytes, field.span.len());
-        let kept = if name == "raw" { TRACEPOINT_LEN } else { 0 };
-        let hidden = bytes.get(kept..).unwrap_or_default();
-        let span = Span::new(
-            field.span.layer,
-            field.span.start.saturating_add(to_u64(kept)),
-            field.span.end,
-        );
-        let private = Place { span, ..place }.private(hidden, Filler::Zeros);
-        auditor.hide(&sender::MEMORY, (name, noun), 1, private, excerpt);
-        if name != "regs" {
-            auditor.blob(name, bytes, place);
+        match field.label.as_ref() {
+            "raw.size" => {
+                let hidden = bytes.get(TRACEPOINT_LEN..).unwrap_or_default();
+                let start = field.span.start.saturating_add(to_u64(TRACEPOINT_LEN));
+                let span = Span::new(field.span.layer, start, field.span.end);
+                let private = Place { span, ..place }.private(hidden, Filler::Zeros);
+                let excerpt = Excerpt::Bytes(bytes, field.span.len());
+                auditor.hide(&sender::MEMORY, ("raw", "raw dump"), 1, private, excerpt);
+                auditor.blob("raw", bytes, place);
+            }
+            "stack_user.size" => {
+                self.audit_memory_words(auditor, field, bytes, ("stack_user", "word"));
+                auditor.blob("stack_user", bytes, place);
+            }
+            _ => self.audit_memory_words(auditor, field, bytes, ("regs", "register")),
         }
     }
 }
