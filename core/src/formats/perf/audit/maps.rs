@@ -12,8 +12,6 @@
 //! nothing of the random layout is left, and a moved recording is moved to where it is. An offset
 //! is a multiple of a page; places in a page are those of the files, and stay.
 
-use std::cell::OnceCell;
-
 use super::{CONTEXT_FIRST, KERNEL_FIRST};
 use crate::kit::field_log::{Field, FieldLog, FieldValue};
 use crate::model::tile::{Fields, Tile, Walk};
@@ -34,12 +32,6 @@ const KERNEL_START: u64 = 0xffff_8000_0000_1000;
 /// The page of the kernel that every program on x86 has at this place (`[vsyscall]`).
 const VSYSCALL: (u64, u64) = (0xffff_ffff_ff60_0000, 0xffff_ffff_ff60_1000);
 
-/// The maps of a recording, which are read when the first address asks for them.
-pub(super) struct Maps<'m> {
-    pub(super) tiles: Walk<'m>,
-    pub(super) ranges: OnceCell<Ranges>,
-}
-
 /// The place of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lies {
@@ -49,27 +41,6 @@ pub(super) enum Lies {
     Fixed,
     /// Outside of all maps.
     Outside,
-}
-
-impl Maps<'_> {
-    /// Returns where an address lies among the maps of all processes.
-    pub(super) fn find(&self, address: u64) -> Lies {
-        self.ranges.get_or_init(|| self.read()).find(address)
-    }
-
-    fn read(&self) -> Ranges {
-        let mut ranges = Vec::new();
-        (self.tiles)(&mut |tile: Tile, fields: Fields<'_>| {
-            let is_map = matches!(tile.name, "MMAP" | "MMAP2" | "KSYMBOL");
-            if is_map && ranges.len() < RANGES_MAX {
-                let log = FieldLog::new(FIELDS_MAX);
-                fields(&log);
-                let noted = log.into_noted();
-                ranges.extend(range(&noted.fields));
-            }
-        });
-        Ranges::new(ranges)
-    }
 }
 
 /// A block of maps.
@@ -83,9 +54,25 @@ struct Block {
 
 /// Blocks in order that do not overlap.
 #[derive(Debug)]
-pub(super) struct Ranges(Vec<Block>);
+pub(super) struct Maps(Vec<Block>);
 
-impl Ranges {
+impl Maps {
+    /// Reads the maps of all processes. This is a walk of its own, before that of the audit: two at
+    /// a time would hold the attrs twice.
+    pub(super) fn read(tiles: Walk<'_>) -> Self {
+        let mut ranges = Vec::new();
+        tiles(&mut |tile: Tile, fields: Fields<'_>| {
+            let is_map = matches!(tile.name, "MMAP" | "MMAP2" | "KSYMBOL");
+            if is_map && ranges.len() < RANGES_MAX {
+                let log = FieldLog::new(FIELDS_MAX);
+                fields(&log);
+                let noted = log.into_noted();
+                ranges.extend(range(&noted.fields));
+            }
+        });
+        Self::new(ranges)
+    }
+
     /// Places the blocks of `ranges`. A range that is in part of the kernel and in part not, as
     /// simpleperf writes one for all of the kernel, stays with what lies in it there.
     fn new(ranges: Vec<(u64, u64)>) -> Self {
@@ -108,7 +95,8 @@ impl Ranges {
         Self(blocks)
     }
 
-    fn find(&self, address: u64) -> Lies {
+    /// Returns where an address lies.
+    pub(super) fn find(&self, address: u64) -> Lies {
         let after = self.0.partition_point(|block| block.start <= address);
         let last = after.checked_sub(1).and_then(|at| self.0.get(at));
         // The last numbers are marks, whatever a map covers.
@@ -176,7 +164,7 @@ mod tests {
     const MIB: u64 = 1 << 20;
 
     fn moved(ranges: &[(u64, u64)]) -> Vec<(u64, u64)> {
-        let found = |address| match Ranges::new(ranges.to_vec()).find(address) {
+        let found = |address| match Maps::new(ranges.to_vec()).find(address) {
             Lies::In(address) => address,
             other => panic!("{address:#x}: {other:?}"),
         };
@@ -228,15 +216,15 @@ mod tests {
     #[test]
     fn a_range_that_cannot_be_placed_stays() {
         // simpleperf writes one map for all of the kernel.
-        let ranges = Ranges::new(vec![(0, u64::MAX), (0x40_0000, 0x40_1000)]);
+        let ranges = Maps::new(vec![(0, u64::MAX), (0x40_0000, 0x40_1000)]);
         let found = [0x40_0000, 0x50_0000, KERNEL_FIRST, u64::MAX].map(|at| ranges.find(at));
         assert_eq!(found, [Lies::In(USER_START), Lies::Outside, Lies::Fixed, Lies::Outside]);
-        let open = Ranges::new(vec![(0xffff_ffff_8100_0000, u64::MAX)]);
+        let open = Maps::new(vec![(0xffff_ffff_8100_0000, u64::MAX)]);
         let found = [0xffff_ffff_8100_0001, CONTEXT_FIRST].map(|at| open.find(at));
         assert_eq!(found, [Lies::In(KERNEL_START + 1), Lies::Outside]);
-        let whole = Ranges::new(vec![(0, KERNEL_FIRST)]);
+        let whole = Maps::new(vec![(0, KERNEL_FIRST)]);
         assert_eq!(whole.find(77), Lies::Fixed);
-        let empty = Ranges::new(vec![(9, 9)]);
+        let empty = Maps::new(vec![(9, 9)]);
         assert_eq!(empty.find(9), Lies::Outside);
     }
 }

@@ -5,7 +5,6 @@ mod known;
 mod maps;
 mod words;
 
-use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -67,7 +66,7 @@ pub(super) fn audit(
 ) {
     let source = files.bytes(0);
     let order = magic(&source.read(0, 8)).map_or(Order::Little, |(order, _)| order);
-    let maps = Maps { tiles, ranges: OnceCell::new() };
+    let maps = Maps::read(tiles);
     let reader = TileReader {
         is_wanted: |tile| matches!(tile.kind, TileKind::Structure | TileKind::Record),
         knowledge: known::knowledge,
@@ -158,7 +157,7 @@ struct Record<'m> {
     known: BTreeMap<&'static str, Holds>,
     stored: Option<Span>,
     order: Order,
-    maps: &'m Maps<'m>,
+    maps: &'m Maps,
     /// Where the map of the record begins.
     map_start: Option<u64>,
 }
