@@ -288,7 +288,8 @@ fn record(recording: &mut Recording, entries: &[Entry], compresses: bool) {
             }
             Entry::Trace(units) => {
                 let maker = next(recording, 0);
-                recording.push(maker.auxtrace(&vec![0x54; usize::from(*units) * 8]));
+                let trace = vec![0x54; usize::from(*units) * 8];
+                recording.push(maker.auxtrace_info()).push(maker.auxtrace(&trace));
             }
             Entry::Packed(newer, inside, cuts) => {
                 let inside = inside.iter().take(64).map(|(number, kind)| {

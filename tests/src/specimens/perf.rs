@@ -3,6 +3,7 @@
 use super::Specimen;
 use crate::forge::perf::damage::FLAGS_AT;
 use crate::forge::perf::feature::tracepoint_raw;
+use crate::forge::perf::trace::{self, Tracer, traced};
 use crate::forge::perf::{
     Attr, Built, Maker, Order, Record, Recording, Wrapper, by_name, feature_bit, read_format,
     sample_type,
@@ -164,11 +165,18 @@ fn flipped(built: &Built, at: usize, bits: u8) -> Vec<u8> {
     built.with_byte(at, built.bytes[at] ^ bits)
 }
 
+/// The place of the index of traces.
+fn of_index(built: &Built) -> usize {
+    let index = built.features.iter().find(|feature| feature.number == feature_bit::AUXTRACE);
+    index.unwrap().section.start
+}
+
 /// A recording for every rule.
 pub fn specimens() -> Vec<Specimen> {
     let plain = built("plain");
     let features = built("every_feature");
     let few = built("few_features");
+    let spe = traced(Tracer::ArmSpe);
     let compressed = built("compressed");
     let copies = copies();
     let described = copies.features.iter().find(|f| f.number == 12).unwrap().section.clone();
@@ -278,6 +286,10 @@ pub fn specimens() -> Vec<Specimen> {
             .donor(plain.bytes.clone())
             .also(&["PD0004"], "the size of the records is as unknown as in a crashed file"),
         Specimen::new("PD0032", without_parts()),
+        Specimen::new("PD0039", {
+            let index = of_index(&spe);
+            spe.with_u64(index + 16, 49)
+        }),
         Specimen::new("PD2007", flipped(&copies, described.start + 8 + 24 + 5, 1)),
         Specimen::new("PD2008", flipped(&copies, index.offset + 16, 4)),
         Specimen::new("PD2009", without_cpu_map()),
@@ -294,6 +306,19 @@ pub fn specimens() -> Vec<Specimen> {
             usual.sample_field(last, "cpu", 1 << 24)
         }),
         Specimen::new("PD2012", of_features(&[2, 3, 5, 6, 13]).bytes),
+        Specimen::new("PD2013", {
+            let mut records = trace::records(Tracer::ArmSpe);
+            records.retain(|record| record.kind != 70);
+            trace::of_records(records, None).bytes
+        }),
+        Specimen::new("PD3006", {
+            let aux = &spe.records[spe.first_of(11).unwrap()];
+            spe.with_u64(aux.offset + 8, 1 << 20)
+        }),
+        Specimen::new("PD3007", {
+            let record = &spe.records[spe.first_of(71).unwrap()];
+            spe.with_u64(record.offset + record.len + 192, u64::MAX)
+        }),
         Specimen::new("PD3004", {
             let first = few.first_of(9).unwrap();
             let time = few.records[first].time.unwrap();

@@ -9,6 +9,7 @@ use tracemend::mend::plan::{Plan, PlanError};
 use tracemend::model::rule::common;
 use tracemend::{Allow, FileSet, FormatId, Limits, Options, Outcome, Repair, Report, Verdict};
 use tracemend_tests::forge::ovni::{Stream, Thread, Trace, by_name};
+use tracemend_tests::forge::perf::trace::{Tracer, traced};
 use tracemend_tests::forge::perf::{self, Built};
 use tracemend_tests::forge::revent;
 use tracemend_tests::sweep::is_left_to_the_gate;
@@ -160,6 +161,20 @@ fn values_of_damaged_attrs_are_searched_up_to_their_limit() {
     assert_eq!(tried(1 << 19), (Outcome::RepairedWithLoss, vec!["PD0026"]));
     // Otherwise the samples go, which nothing can read.
     assert_eq!(tried(1), (Outcome::RepairedWithLoss, vec!["PD2001"; 3]));
+}
+
+#[test]
+fn more_records_about_traces_than_the_limit_are_not_compared() {
+    let built = traced(Tracer::ArmSpe);
+    let aux = &built.records[built.first_of(11).unwrap()];
+    let bytes = built.with_u64(aux.offset + 8, 1 << 20);
+    let found = |most: u64| {
+        let limit = &tracemend::formats::perf::limits::AUX_RECORDS;
+        let repair = repair(&bytes, |limits| limits.set(limit, most));
+        repair.before.findings().iter().map(|one| one.rule.code).collect::<Vec<_>>()
+    };
+    assert_eq!(found(4), ["PD3006"]);
+    assert_eq!(found(3), ["CM9002"]);
 }
 
 #[test]

@@ -111,6 +111,7 @@ mod perf {
     mod simpleperf;
     mod topology;
     mod tracepoints;
+    mod traces;
     mod zeroed;
     mod zstd_blocks;
 }

@@ -17,6 +17,7 @@ use tracemend::{
     Source,
 };
 use tracemend_tests::forge::apitrace::{Container, call_heavy};
+use tracemend_tests::forge::perf::trace::Tracer;
 use tracemend_tests::forge::perf::{self, Attr, Record, sample_type};
 use tracemend_tests::forge::{ovni, qemu, revent};
 use tracemend_tests::known_originals::Dice;
@@ -42,7 +43,7 @@ type Made = Vec<(String, Vec<u8>)>;
 type Make = fn(usize) -> Made;
 
 /// Recordings with a fault per item or between items, for each format.
-const KINDS: [(&str, Make); 14] = [
+const KINDS: [(&str, Make); 16] = [
     ("perf: samples of one byte", |count| {
         of_perf((0..count).map(|_| Record::new(9, 0, vec![0])).collect())
     }),
@@ -53,6 +54,8 @@ const KINDS: [(&str, Make); 14] = [
         let comm = perf::Recording::new(perf::Order::Little, vec![event()]).maker(0).comm("forge");
         of_perf((0..count).flat_map(|_| [comm.clone(), Record::new(0, 0, Vec::new())]).collect())
     }),
+    ("perf: traces of Intel PT without packets", |count| of_traces(Tracer::IntelPt, count)),
+    ("perf: traces of Arm SPE without packets", |count| of_traces(Tracer::ArmSpe, count)),
     ("perf: compressed records of one record", |count| {
         let mut recording = perf::Recording::new(perf::Order::Little, vec![event()]);
         let comms: Vec<Record> = (0..count).map(|_| recording.maker(0).comm("forge")).collect();
@@ -111,6 +114,19 @@ fn of_perf(records: Vec<Record>) -> Made {
     let comm = recording.maker(0).comm("forge");
     recording.push(comm).extend(records);
     single("perf.data", recording.build().bytes)
+}
+
+/// Traces of 64 bytes, of which the second half is not packets, without an index.
+fn of_traces(tracer: Tracer, count: usize) -> Made {
+    let attr = perf::trace::event();
+    let maker = perf::Recording::new(perf::Order::Little, vec![attr]).maker(0);
+    let trace = |number: usize| {
+        let noise = [u8::try_from(number % 250).unwrap() | 5; 32];
+        let offset = as_number(number) * 96;
+        maker.auxtrace_of(offset, &[&tracer.trace(1)[..], &noise].concat())
+    };
+    let records = std::iter::once(maker.tracer(tracer)).chain((0..count).map(trace));
+    single("perf.data", perf::trace::of_records(records.collect(), Some(vec![0; 8])).bytes)
 }
 
 fn of_ovni(count: usize, code: &str) -> Made {

@@ -3,7 +3,8 @@
 use crate::model::limits::Limit;
 
 /// All limits of the format.
-pub static LIMITS: &[&Limit] = &[&ATTRS, &IDS, &ROUNDS, &FILES, &TRIED, &CHANGES, &SPACES, &STACKS];
+pub static LIMITS: &[&Limit] =
+    &[&ATTRS, &IDS, &ROUNDS, &FILES, &TRIED, &CHANGES, &SPACES, &STACKS, &AUX_RECORDS];
 
 /// Events (attrs) of one recording.
 pub static ATTRS: Limit = Limit::new(
@@ -72,4 +73,13 @@ pub static STACKS: Limit = Limit::new(
     64 << 20,
     "bytes",
     "a stack of 20 frames takes some 400 bytes, so 160,000 different ones are counted",
+);
+
+/// AUX and AUXTRACE records that are compared with each other and with their index. Of more, none
+/// is checked.
+pub static AUX_RECORDS: Limit = Limit::new(
+    "perf-aux-records",
+    1 << 19,
+    "records",
+    "perf writes one AUXTRACE for some 100 KiB of trace, so the records of 20 GB fit into 40 MB",
 );

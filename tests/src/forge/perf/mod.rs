@@ -5,6 +5,7 @@
 //! - [`recording`]: puts them together and describes the result.
 //! - [`damage`]: breaks it, one method per fault.
 //! - [`simpleperf`]: recordings of the recorder of Android.
+//! - [`trace`]: recordings with traces of a processor.
 //! - [`rot`]: damages any finished file at places that a seed chooses.
 //! - [`mod@clean`]: the ready-made recordings.
 //!
@@ -30,6 +31,7 @@ pub mod recording;
 pub mod rot;
 pub mod sample;
 pub mod simpleperf;
+pub mod trace;
 
 pub use attr::{ATTR_SIZES, Attr, flag, read_format, sample_type};
 pub use bytes::{Bytes, Order};

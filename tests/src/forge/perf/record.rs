@@ -77,18 +77,18 @@ impl Maker {
         sample
     }
 
-    fn body(&self) -> Bytes {
+    pub(super) fn body(&self) -> Bytes {
         Bytes::new(self.order)
     }
 
     /// A record of the kernel: the body padded to 8, then the id fields.
-    fn kernel(&mut self, kind: u32, misc: u16, mut body: Bytes) -> Record {
+    pub(super) fn kernel(&mut self, kind: u32, misc: u16, mut body: Bytes) -> Record {
         let sample = self.tick();
         body.pad(8).raw(&sample_id(&self.attr, &sample, self.order));
         Record::new(kind, misc, body.done())
     }
 
-    fn user(&self, kind: u32, body: Bytes) -> Record {
+    pub(super) fn user(&self, kind: u32, body: Bytes) -> Record {
         Record::new(kind, 0, body.done())
     }
 

@@ -213,6 +213,11 @@ impl Perf {
         self.on(path, &["script", "-D", "--no-itrace"])
     }
 
+    /// The same with the packets of traces.
+    pub fn dump_of_traces(&self, path: &Path) -> Verdict {
+        self.on(path, &["script", "-D"])
+    }
+
     /// The same with no more of each script line than the event and a tracepoint's text.
     pub fn dump_with_events(&self, path: &Path) -> Verdict {
         self.on(path, &["script", "-D", "--no-itrace", "-F", "event,trace"])

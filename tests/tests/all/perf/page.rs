@@ -23,6 +23,7 @@ const VERSION: u32 = 5;
 const CPU_DOMAIN_INFO: u32 = 32;
 const CPU_TOPOLOGY: u32 = 13;
 const TRACING_DATA: u32 = 66;
+const AUXTRACE: u32 = 71;
 const STAT: u32 = 76;
 const STAT_ROUND: u32 = 77;
 const COMPRESSED: u32 = 81;
@@ -157,11 +158,15 @@ fn with_features(bit: u32, others: &[u32], change: impl FnOnce(&mut Vec<u8>)) ->
     let mut maker = recording.maker(0);
     recording.push(maker.comm("forge")).push(maker.sample());
     if bit == feature_bit::AUXTRACE {
-        recording.push(maker.auxtrace(&[0; 48]));
+        recording.push(maker.auxtrace_info()).push(maker.auxtrace(&[0; 48]));
     }
     let mut section = match bit {
-        // A count of one, and an entry.
-        feature_bit::AUXTRACE => [1_u64, 0, 0].iter().flat_map(|word| word.to_le_bytes()).collect(),
+        feature_bit::AUXTRACE => {
+            // A count of one, and an entry.
+            let trace = recording.build().records.last().unwrap().clone();
+            let words = [1, trace.offset as u64, trace.len as u64];
+            words.iter().flat_map(|word| word.to_le_bytes()).collect()
+        }
         feature_bit::SAMPLE_TIME => [[0; 8]; 2].concat(),
         // A program with info of 1 byte and data of 1 byte.
         25 => [vec![1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0], vec![0; 8 + 2]].concat(),
@@ -297,6 +302,9 @@ fn codes_around(record: &Record) -> BTreeSet<&'static str> {
     let mut recording = Recording::new(Order::Little, vec![attr()]);
     let mut maker = recording.maker(0);
     recording.push(maker.comm("forge"));
+    if record.kind == AUXTRACE {
+        recording.push(maker.auxtrace_info());
+    }
     if [STAT, STAT_ROUND].contains(&record.kind) {
         recording.push(maker.thread_map()).push(maker.cpu_map(&[u16::MAX]));
     }
@@ -397,6 +405,10 @@ fn a_feature_without_its_fields_has_the_code_of_its_row_and_trailing_bytes_have_
         }
         if bit == feature_bit::DIR_FORMAT {
             // Its recording has data.N files, which need it: PD0011.
+            assert!(listed.remove("PD2004") && listed.remove("PD2006"));
+        }
+        if bit == feature_bit::AUXTRACE {
+            // The record in its recording determines it: PD0039.
             assert!(listed.remove("PD2004") && listed.remove("PD2006"));
         }
         assert_eq!(of_features(short), of_features(listed), "{bit}");

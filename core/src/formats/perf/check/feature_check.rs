@@ -27,6 +27,8 @@ pub(super) struct RecordFacts {
     pub(super) recorder: Machine,
     /// Number of events.
     pub(super) events: usize,
+    /// The AUXTRACE records in their order; `None` if not all are known.
+    pub(super) traces: Option<Vec<Span>>,
 }
 
 impl RecordFacts {

@@ -58,7 +58,8 @@ impl FeatureCheck<'_> {
         self.push_malformed(sections, report);
         let is_complete = self.check_missing(&placed, self.can_fix && !has_malformed, report);
         // Only one fix per round may move what follows the records.
-        let can_drop = self.can_fix && !has_malformed && is_complete;
+        let can_fix = self.can_fix && !has_malformed && is_complete;
+        let can_drop = self.check_aux_index(&placed, can_fix, report) && can_fix;
         let is_tight = self.check_trailing(&placed, can_drop, report);
         let is_settled = can_drop && self.recording.header.has_feature_bits();
         is_settled.then_some(Settled { end: self.end, features: whole, is_tight })
@@ -101,7 +102,8 @@ impl FeatureCheck<'_> {
                 sections.readable.push((*bit, *section));
                 continue;
             }
-            if *bit == bit::NRCPUS && cpus.is_some() && section.size >= 8 {
+            let is_counted = *bit == bit::NRCPUS && cpus.is_some() && section.size >= 8;
+            if is_counted || self.is_index_of_records(*bit) {
                 sections.readable.push((*bit, *section));
                 continue;
             }

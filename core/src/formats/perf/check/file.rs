@@ -10,10 +10,11 @@ use super::records::{RecordCheck, Seen};
 use super::stream::Stream;
 use super::times::SampleTimes;
 use super::tracing::MissingTracing;
-use super::{attrs, header, machine, parts, pipe};
+use super::{attrs, aux_records, header, machine, parts, pipe};
 use crate::formats::perf::decode::feature::Machine;
 use crate::formats::perf::decode::header::{Body, Section};
 use crate::formats::perf::decode::recording::Recording;
+use crate::formats::perf::decode::simpleperf;
 use crate::formats::perf::layout::versions::{self, FIRST_STRICT, Version};
 use crate::formats::perf::layout::{SECTION_SIZE, feature};
 use crate::formats::perf::options::asked_version;
@@ -75,7 +76,12 @@ pub(super) fn check(
     walked.open.keeps_attrs = has_all_attrs_before(recording, &ids, walked.open.seam.end);
     parts::check(recording, &mut stream, limits, report);
     stream.finish(report);
-    let facts = gather_facts(recording, &stream, &ids, recorder);
+    let is_complete = matches!(end, End::Declared(_)) && !walked.is_damaged && !report.has_errors();
+    let files: Vec<_> = std::iter::once(&recording.file).chain(&recording.parts).collect();
+    let aux = (&stream.records.aux, stream.records.can_drop);
+    aux_records::check(aux, &files, is_complete, report);
+    let mut facts = gather_facts(recording, &stream, &ids, recorder);
+    facts.traces = facts.traces.filter(|_| !walked.is_damaged);
     let settled = check_end(recording, end, walked, &facts, limits, report);
     if let Some(missing) = missing_tracing {
         let events = (stream.records.events.attrs(), stream.records.raw_sizes.as_slice());
@@ -139,6 +145,7 @@ fn gather_facts(
         recorder,
         events: stream.records.events.attrs().len(),
         seen: stream.records.seen,
+        traces: stream.records.aux.listed(),
     }
 }
 
@@ -186,7 +193,9 @@ fn has_all_attrs_before(recording: &Recording<'_>, ids: &[Section], limit: u64) 
 pub(super) fn has_all_before(body: &Body, ids: &[Section]) -> bool {
     let start = body.data.offset;
     let mut sections = ids.iter().chain([&body.attrs, &body.event_types]);
-    sections.all(|section| ends_before(*section, start)) && !body.flags.has(feature::AUXTRACE)
+    // simpleperf has an index of traces of its own kind.
+    let has_other_index = body.flags.has(feature::AUXTRACE) && simpleperf::is_recorder(body);
+    sections.all(|section| ends_before(*section, start)) && !has_other_index
 }
 
 /// Returns the first perf that is strict if no other one reads the attrs. The perf that wrote the

@@ -13,6 +13,7 @@
 //!  reader            records that perf 7 refuses
 //!  counters          the counts of `perf stat record` and their maps
 //!  tracepoints       the data of samples and the tracepoints of their events
+//!  aux_records aux_index    traces of the processor, the records about them and their index
 //!  features feature_faults cpus close tracing event_desc    everything after the records
 //!  versions abi      the perf that is needed; records and attrs that the one asked for refuses
 //!  rebuild           the last resort, if errors have no fix of their own
@@ -20,6 +21,8 @@
 
 mod abi;
 mod attrs;
+mod aux_index;
+mod aux_records;
 mod changed;
 mod close;
 mod counters;

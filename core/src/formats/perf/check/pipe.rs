@@ -1,6 +1,7 @@
 //! Recordings written to a pipe: a 16-byte header, and records that contain attrs and features.
 
 use super::attrs::check_attr;
+use super::aux_records;
 use super::faults::describe;
 use super::late_attrs::LateAttrs;
 use super::missing_attrs::MissingAttrs;
@@ -12,8 +13,8 @@ use crate::formats::perf::decode::attrs::{gather_events, has_room};
 use crate::formats::perf::decode::event::Events;
 use crate::formats::perf::decode::expand::Wrapper;
 use crate::formats::perf::decode::feature::{self, Machine};
-use crate::formats::perf::decode::frame::Record;
 use crate::formats::perf::decode::frame::RecordView;
+use crate::formats::perf::decode::frame::{FrameFault, Record};
 use crate::formats::perf::decode::recording::RecordFile;
 use crate::formats::perf::decode::walk::Damage;
 use crate::formats::perf::layout::feature::COMPRESSED;
@@ -81,8 +82,7 @@ pub(super) fn check(
             Item::Damage(damage) => stream.push_damage(&damage, report),
         }
     }
-    stream.end_file(report);
-    stream.finish(report);
+    finish(&mut stream, file, report);
     late.push(report);
     missing.iter().for_each(|missing| missing.push(file.order(), report));
     let header_end = HEADER_SIZE_PIPE.min(file.length());
@@ -97,6 +97,14 @@ pub(super) fn check(
     tracing.push(file.order(), (attrs, raw_sizes), limits, report);
     compressed.push_missing(stream.expansion.totals().parameters(), file.order(), report);
     stream.records.seen
+}
+
+/// Ends the records.
+fn finish(stream: &mut Stream<'_>, file: &RecordFile<'_>, report: &mut Report) {
+    stream.end_file(report);
+    stream.finish(report);
+    let aux = (&stream.records.aux, stream.records.can_drop);
+    aux_records::check(aux, &[file], !report.has_errors(), report);
 }
 
 /// The HEADER_FEATURE record of COMPRESSED, without which perf cannot expand compressed records.
@@ -152,23 +160,30 @@ fn push_truncated_end(
     let summary = if dropped == span.len() {
         format!("drop {} of the truncated record", byte_count(dropped))
     } else {
-        format!(
-            "keep the complete blocks of the truncated compressed record, drop its last {}",
-            byte_count(dropped)
-        )
+        let kept = match damage.fault {
+            FrameFault::PayloadPastEnd(..) => "beginning of the truncated trace",
+            _ => "complete blocks of the truncated compressed record",
+        };
+        format!("keep the {kept}, drop its last {}", byte_count(dropped))
     };
     let finding = Finding::new(&rules::TRUNCATED_RECORD, span, "data.record[last]", message);
     report.push(finding.fix(Fix::new(Safety::Lossy, summary, edits)));
 }
 
 /// Returns the end of the complete records: before the truncated one, or inside it after its last
-/// complete block.
+/// complete block, or after its last complete word of a trace.
 pub(super) fn find_seam(
     file: &RecordFile<'_>,
     stream: &mut Stream<'_>,
     damage: &Damage,
     report: &mut Report,
 ) -> Seam {
+    if let FrameFault::PayloadPastEnd(frame, _) = damage.fault
+        && frame.kind == record::AUXTRACE
+        && let Some(seam) = repair::truncate_trace(damage.span, frame.size, file.order())
+    {
+        return seam;
+    }
     let record = file.truncated_record(damage);
     let seam = record.and_then(|record| stream.expand_truncated(&record, report));
     seam.unwrap_or_else(|| Seam { end: damage.span.start, ..Seam::default() })

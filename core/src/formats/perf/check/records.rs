@@ -1,5 +1,6 @@
 //! The judgement of one record, stored or expanded.
 
+use super::aux_records::AuxRecords;
 use super::counters::Counters;
 use super::rounds::Rounds;
 use super::times::SampleTimes;
@@ -47,6 +48,8 @@ pub(super) struct RecordCheck {
     pub(super) times: SampleTimes,
     /// The data of tracepoints against their events.
     pub(super) tracepoints: TracepointData,
+    /// The records about traces of the processor.
+    pub(super) aux: AuxRecords,
     /// The machine as the features describe it: those of a pipe so far, VERSION of a file.
     pub(super) machine: Machine,
     /// Parts of the recording that the records showed.
@@ -89,6 +92,7 @@ impl RecordCheck {
             counters: Counters::new(limits),
             times: SampleTimes::default(),
             tracepoints: TracepointData::default(),
+            aux: AuxRecords::new(limits),
             machine: Machine::default(),
             seen: Seen::default(),
         }
@@ -127,6 +131,9 @@ impl RecordCheck {
                 seen.stat_records = seen.stat_records.saturating_add(is_stat.into());
                 if other > kind::last_old(other) {
                     seen.note_kind(other);
+                }
+                if matches!(other, kind::AUX | kind::AUXTRACE_INFO | kind::AUXTRACE) {
+                    self.aux.note(record, &self.events);
                 }
                 self.check_fields(record, map, report);
             }

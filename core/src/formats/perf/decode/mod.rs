@@ -7,6 +7,7 @@
 //!  tracing format trace_field             TRACING_DATA, its texts, the fields of tracepoints
 //!  walk frame payload  records of a file  expand   records inside compressed records
 //!  flip        records with a flipped bit in their type
+//!  trace       the data of AUXTRACE records
 //!  simpleperf  the signs of a recording of simpleperf
 //!  event       the layout of records      body record sample  their fields; value
 //!  event_name                             names of events, by their attrs
@@ -32,6 +33,7 @@ pub mod sample;
 pub mod simpleperf;
 pub mod table;
 pub mod tile;
+pub mod trace;
 pub mod trace_field;
 pub mod tracing;
 pub mod value;

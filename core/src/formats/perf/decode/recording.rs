@@ -258,6 +258,13 @@ impl Recording<'_> {
         feature::cpus_of_topology(self.cursor(*section, &bytes))
     }
 
+    /// Reads a section as words of 8 bytes.
+    pub(in crate::formats::perf) fn words_of(&self, section: Section) -> Vec<u64> {
+        let bytes = self.read_section(section);
+        let mut cursor = self.cursor(section, &bytes);
+        std::iter::from_fn(|| cursor.u64("word").ok()).collect()
+    }
+
     fn read_section(&self, section: Section) -> Cow<'_, [u8]> {
         self.file.source().read(section.offset, section.end().unwrap_or(section.offset))
     }

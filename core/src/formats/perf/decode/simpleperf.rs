@@ -26,7 +26,7 @@ const OF_SIMPLEPERF: [u32; 2] = [feature::ARCH, feature::CMDLINE];
 
 /// Whether simpleperf recorded a file with a header of sections. One damaged feature bit changes
 /// no answer about a file of perf, and none about a file with features of simpleperf.
-pub(super) fn is_recorder(body: &Body) -> bool {
+pub fn is_recorder(body: &Body) -> bool {
     let of_perf = OF_PERF.iter().filter(|bit| body.flags.has(**bit)).count();
     let is_first_version = || of_perf == 0 && OF_SIMPLEPERF.iter().all(|bit| body.flags.has(*bit));
     of_perf <= 1 && (has_own_feature(&body.flags) || is_first_version())

@@ -67,6 +67,8 @@ pub mod record {
     pub const EXIT: u32 = 4;
     /// A new thread.
     pub const FORK: u32 = 7;
+    /// A tracer wrote bytes.
+    pub const AUX: u32 = 11;
     /// Counter values of a task that ends.
     pub const READ: u32 = 8;
     /// A sample.
@@ -93,6 +95,8 @@ pub mod record {
     pub const FINISHED_ROUND: u32 = 68;
     /// The ids of all events.
     pub const ID_INDEX: u32 = 69;
+    /// The tracer of the processor.
+    pub const AUXTRACE_INFO: u32 = 70;
     /// Hardware trace. The payload follows the record.
     pub const AUXTRACE: u32 = 71;
     /// The threads that `perf stat record` counts.
@@ -121,7 +125,7 @@ pub mod record {
     pub const CALLCHAIN_DEFERRED: u32 = 22;
     /// Types of the kernel that are about a moment, and name nothing in later samples: LOST,
     /// THROTTLE, UNTHROTTLE, READ, AUX, ITRACE_START, LOST_SAMPLES, SWITCH and SWITCH_CPU_WIDE.
-    pub const OF_A_MOMENT: [u32; 9] = [2, 5, 6, READ, 11, 12, 13, SWITCH, SWITCH_CPU_WIDE];
+    pub const OF_A_MOMENT: [u32; 9] = [2, 5, 6, READ, AUX, 12, 13, SWITCH, SWITCH_CPU_WIDE];
     /// All records about processes that ran before were written.
     pub const FINISHED_INIT: u32 = 82;
     /// Last type of perf 6.12, FINISHED_INIT.
@@ -139,10 +143,10 @@ pub mod record {
     /// The same for the types of perf, which got 23.
     pub const USER_NEXT: u32 = 98;
     /// Types whose body may be anything, or goes on after the record.
-    pub const ANY_BODY: [u32; 11] = [8, 65, 66, 67, 70, 71, 79, 81, 83, 85, 86];
+    pub const ANY_BODY: [u32; 11] = [8, 65, 66, 67, AUXTRACE_INFO, AUXTRACE, 79, 81, 83, 85, 86];
     /// Types that nearly any body fits: HEADER_EVENT_TYPE, AUXTRACE_INFO, AUXTRACE_ERROR and
     /// SCHEDSTAT.
-    pub const FITS_NEARLY_ALL: [u32; 5] = [65, 70, 72, 85, 86];
+    pub const FITS_NEARLY_ALL: [u32; 5] = [65, AUXTRACE_INFO, 72, 85, 86];
     /// Types of perf whose size need not be a multiple of 8 for perf 7: HEADER_TRACING_DATA,
     /// HEADER_FEATURE and COMPRESSED.
     pub const ANY_SIZE: [u32; 3] = [66, 80, 81];

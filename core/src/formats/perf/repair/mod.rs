@@ -1,6 +1,7 @@
 //! Builds the edits of fixes. Knows no rule and no policy.
 
 mod abi;
+mod aux_index;
 mod close;
 mod compressed;
 mod cut;
@@ -12,10 +13,12 @@ mod newer;
 mod rebuild;
 mod settle;
 mod store;
+mod trace;
 mod tracing;
 mod unpack;
 
 pub use abi::{shrink_records, shrink_sections};
+pub use aux_index::{aux_index, resize_section, write_words};
 pub use close::{Seam, close, header_u64, size_field};
 pub use compressed::{Tail, drop_after, join_records, truncate_record, write_data_size};
 pub use cut::cut;
@@ -30,5 +33,6 @@ pub use newer::{drop_newer, repack};
 pub use rebuild::{add_event, event_record, feature_record, rebuild};
 pub use settle::settle;
 pub use store::store;
+pub use trace::truncate_trace;
 pub use tracing::{tracing_data, tracing_record};
 pub use unpack::{covers_records, room_of, unpack};

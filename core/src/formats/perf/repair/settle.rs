@@ -1,19 +1,20 @@
 //! Updates sizes and offsets after the fixes of a round.
 
+use super::aux_index::move_index;
 use super::close::{header_u64, size_field};
 use super::features::section_bytes;
 use crate::formats::perf::decode::header::{Body, Section};
 use crate::formats::perf::decode::recording::{Opened, open};
-use crate::formats::perf::layout::{SECTION_SIZE, field};
+use crate::formats::perf::layout::{SECTION_SIZE, feature, field};
 use crate::kit::cursor::{Cursor, Order};
 use crate::kit::num::to_u64;
 use crate::kit::source::Source;
-use crate::kit::span::Layer;
+use crate::kit::span::{Layer, Span};
 use crate::model::edit::Edit;
 use crate::model::recording::FileSet;
 
-/// Returns the edits that follow from edits inside the records: data.size, and the offsets of the
-/// feature sections.
+/// Returns the edits that follow from edits inside the records: data.size, the offsets of the
+/// feature sections, and those of the AUXTRACE records in their index.
 ///
 /// The fix of a record edits only the bytes of that record; sizes and offsets are updated once for
 /// all fixes of a round.
@@ -55,6 +56,12 @@ pub fn settle(files: &FileSet<'_>, edits: &[Edit]) -> Vec<Edit> {
     let sections = table.entries.iter().map(|(_, s)| Section { offset: moved(s.offset), ..*s });
     let bytes: Vec<u8> = sections.flat_map(|section| section_bytes(section, order)).collect();
     settled.push(Edit::replace(table.span, bytes));
+    // A fix that writes the index knows the records as they were.
+    let is_kept = |span: Span| !edits.iter().any(|edit| edit.span.overlaps(&span));
+    let index = table.section(feature::AUXTRACE).filter(|index| is_kept(index.span(0)));
+    if let Some(index) = index.filter(|_| !recording.file.is_simpleperf()) {
+        settled.extend(move_index(&recording, index, &inside().collect::<Vec<_>>()));
+    }
     settled
 }
 

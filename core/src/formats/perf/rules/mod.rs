@@ -1,5 +1,6 @@
 //! The rules of perf.data: one file per part of the format.
 
+mod aux;
 mod compressed;
 mod feature;
 mod header;
@@ -8,6 +9,7 @@ mod record;
 
 use std::sync::LazyLock;
 
+pub use aux::{AUX_INDEX_WRONG, TRACE_DAMAGED, TRACE_MISSING, TRACER_UNKNOWN};
 pub use compressed::{
     DATA_LEN_WRONG, EXPANDED_BROKEN, EXPANDED_TRUNCATED, ZSTD_BROKEN, ZSTD_TRUNCATED,
 };
@@ -39,8 +41,14 @@ use crate::model::Rule;
 /// Returns every rule of the format, in the order of the codes.
 pub fn all() -> &'static [&'static Rule] {
     static ALL: LazyLock<Vec<&'static Rule>> = LazyLock::new(|| {
-        let parts =
-            [header::RULES, outline::RULES, feature::RULES, record::RULES, compressed::RULES];
+        let parts = [
+            header::RULES,
+            outline::RULES,
+            feature::RULES,
+            record::RULES,
+            aux::RULES,
+            compressed::RULES,
+        ];
         let mut rules = parts.concat();
         rules.sort_by_key(|rule| rule.code);
         rules

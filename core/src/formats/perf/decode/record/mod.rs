@@ -7,6 +7,7 @@
 //!
 //! Sources: `include/uapi/linux/perf_event.h` and `tools/lib/perf/include/perf/event.h`.
 
+pub mod aux;
 mod auxtrace;
 mod cpus;
 mod kernel;
