@@ -60,12 +60,14 @@ impl<'s, 'a> HoleSearch<'s, 'a> {
         !block.is_empty() && block.iter().all(|byte| *byte == 0)
     }
 
-    /// Whether other bytes begin at both ends, but for a few zeros of the recording.
+    /// Whether it has the length of a block, and other bytes begin at both ends, but for a few
+    /// zeros of the recording.
     fn has_borders(&self, (start, end): (u64, u64)) -> bool {
         let is_filled =
             |from: u64, to: u64| self.source.read(from, to).iter().any(|byte| *byte != 0);
         let begins = start == 0 || is_filled(start.saturating_sub(SLACK), start);
-        begins && (end == self.source.len() || is_filled(end, end.saturating_add(SLACK)))
+        let is_long = end.saturating_sub(start) >= BLOCK;
+        is_long && begins && (end == self.source.len() || is_filled(end, end.saturating_add(SLACK)))
     }
 }
 
@@ -101,10 +103,11 @@ mod tests {
         bytes[..0x100].fill(1);
         bytes[0x1f0..0x210].fill(1);
         assert_eq!(find(&bytes, 0x100, 0x104), None);
-        bytes.truncate(0x3f0);
         bytes[0x1f0..0x200].fill(1);
         bytes[0x200..].fill(0);
-        assert_eq!(find(&bytes, 0x200, 0x204), Some((0x200, 0x3f0)));
+        assert_eq!(find(&bytes, 0x200, 0x204), Some((0x200, 0x500)));
+        bytes.truncate(0x3f0);
+        assert_eq!(find(&bytes, 0x200, 0x204), None);
     }
 
     #[test]

@@ -328,6 +328,8 @@ impl<'o> Rounds<'o> {
         self.applied.splice(0..0, files.undone().iter().map(Applied::undone));
         let is_allowed = self.applied.iter().all(|one| self.options.allow.permits(one.class));
         let mut repair = self.end(before);
+        // A check of the target names the causes of what is left in it.
+        repair.after = with_causes(&view(files, &repair.patches), repair.after);
         if !is_allowed && repair.outcome != Outcome::Incomplete {
             // A damaged wrapper has lost what is behind the damage.
             repair.after = with_undone(files, repair.after);
