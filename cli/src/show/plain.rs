@@ -1,7 +1,7 @@
 //! One line about a damaged recording for somebody who knows neither its format nor this program:
 //! the cause, and how much of it there is.
 
-use tracemend::words::{plural, plural_noun};
+use tracemend::words::{agree, plural, plural_noun};
 use tracemend::{Finding, FormatId, Outcome, Repair, Report, Severity};
 
 use crate::kit::figures;
@@ -126,8 +126,9 @@ fn describe_kept(repair: &Repair, is_dry: bool, ended: bool) -> String {
         (1, _) if lost == 0 => format!("1 {noun} {verb}"),
         // The count before has none of those after the damage.
         _ if lost > 0 && repair.before.format.is_some_and(FormatId::ends_at_damage) => {
-            let lost = figures::count(lost, &format!("complete {noun}"));
-            format!("the {} before the damage {verb}, without {lost} after it", plural_noun(noun))
+            let (after, are) =
+                (figures::count(lost, &format!("complete {noun}")), agree(lost, "is", "are"));
+            format!("{} before the damage {verb}; {after} after it {are} lost", plural_noun(noun))
         }
         _ if lost == 0 && ended => format!("all {} {verb}", figures::count(before, noun)),
         _ if lost == 0 => {

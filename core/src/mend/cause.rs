@@ -78,7 +78,8 @@ fn find_holes(files: &FileSet<'_>, report: &Report) -> Option<Finding> {
     };
     let message =
         format!("hole: {} of zeros{others} between borders of disk blocks", byte_count(zeros));
-    let codes: Vec<&str> = explained.iter().map(|(_, code)| *code).collect();
+    let codes: BTreeSet<&str> = explained.iter().map(|(_, code)| *code).collect();
+    let codes: Vec<&str> = codes.into_iter().collect();
     let note = format!("explains {}", list(&codes, NAMED, to_u64(codes.len())));
     let mut finding = Finding::new(&common::HOLE, first, "file", message).note(note);
     finding.severity = explained.last().map_or(Severity::Error, |(severity, _)| *severity);

@@ -52,7 +52,9 @@ fn interfaces() -> Stream {
     let factory =
         guid(0x770a_ae78, 0xf26f, 0x4dba, [0xa8, 0x29, 0x25, 0x3c, 0x83, 0xd1, 0xb3, 0x87]);
     let unknown = guid(1, 2, 3, [4, 5, 6, 7, 8, 9, 10, 255]);
-    let list = Value::Array(vec![factory.clone(), unknown.clone()]);
+    // Numbers that no member holds.
+    let wide = guid(1 << 40 | 7, 1 << 16 | 8, u64::MAX, [9; 8]);
+    let list = Value::Array(vec![factory.clone(), unknown.clone(), wide]);
     stream.named_call(0, 1, "CreateDXGIFactory1", &[Value::Array(vec![factory]), Value::Null]);
     stream.named_call(0, 2, "QueryInterfaces", &[list, Value::Struct(7, vec![unknown])]);
     stream

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use tracemend::limits::WINDOW;
 use tracemend::{Outcome, Report, Safety, Severity};
 use tracemend_tests::forge::perf::trace::{Tracer, event, of_records, records, traced};
 use tracemend_tests::forge::perf::{Built, Maker, Order, Record};
@@ -142,6 +143,17 @@ fn the_index_follows_records_that_move() {
     assert_eq!(codes(&repair.before), [("PD2003", Severity::Error); 2]);
     assert_eq!(repair.outcome, Outcome::RepairedWithLoss);
     assert!(target == traced(Tracer::IntelPt).bytes);
+}
+
+#[test]
+fn an_index_that_is_longer_than_the_window_is_not_read() {
+    let long = vec![1; usize::try_from(WINDOW.default).unwrap() + 8];
+    let mut more = records(Tracer::IntelPt);
+    more.insert(1, Record::new(74, 0, vec![9, 0, 0, 0, 0, 0, 0, 0]));
+    let (repair, target) = mended(&of_records(more, Some(long.clone())).bytes);
+    assert_eq!(codes(&repair.before), [("PD2003", Severity::Error)]);
+    assert_eq!(repair.outcome, Outcome::RepairedWithLoss);
+    assert!(target.windows(long.len()).any(|window| window == long));
 }
 
 #[test]

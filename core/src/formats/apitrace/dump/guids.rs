@@ -41,7 +41,11 @@ impl Guid {
         if self.numbers.len() != NUMBERS {
             return None;
         }
-        let rest: String = rest.iter().map(|byte| format!("{byte:02x}")).collect();
+        // apitrace stores each number in a member of its size.
+        let [second, third] = [second, third].map(|number| number & 0xffff);
+        let [a, b] = [a, b].map(|byte| byte & 0xff);
+        let rest: String = rest.iter().map(|byte| format!("{:02x}", byte & 0xff)).collect();
+        let first = first & 0xffff_ffff;
         let form = format!("{first:08x}-{second:04x}-{third:04x}-{a:02x}{b:02x}-{rest}");
         Some(find(&form).map_or_else(|| format!("uuid({form})"), str::to_string))
     }

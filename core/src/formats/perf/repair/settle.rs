@@ -11,6 +11,7 @@ use crate::kit::num::to_u64;
 use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};
 use crate::model::edit::Edit;
+use crate::model::limits::WINDOW;
 use crate::model::recording::FileSet;
 
 /// Returns the edits that follow from edits inside the records: data.size, the offsets of the
@@ -58,7 +59,9 @@ pub fn settle(files: &FileSet<'_>, edits: &[Edit]) -> Vec<Edit> {
     settled.push(Edit::replace(table.span, bytes));
     // A fix that writes the index knows the records as they were.
     let is_kept = |span: Span| !edits.iter().any(|edit| edit.span.overlaps(&span));
-    let index = table.section(feature::AUXTRACE).filter(|index| is_kept(index.span(0)));
+    // A check reads no longer index either.
+    let index = table.section(feature::AUXTRACE).filter(|index| index.size <= WINDOW.default);
+    let index = index.filter(|index| is_kept(index.span(0)));
     if let Some(index) = index.filter(|_| !recording.file.is_simpleperf()) {
         settled.extend(move_index(&recording, index, &inside().collect::<Vec<_>>()));
     }
