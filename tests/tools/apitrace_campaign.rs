@@ -11,7 +11,9 @@
 //! `single N SEED TRACE...` makes one damage per case, N cases per container, and prints the table
 //! of containers and kinds: how many calls are right, those of them whose bytes can still be read
 //! from the file ("left"), those of them whose definitions can be read, too ("defined"), calls
-//! that are shown otherwise, and those that apitrace reads by itself, in per cent; then in how
+//! that are shown otherwise, right ones that the report says may be wrong ("in doubt"), in per
+//! cent, and how many of those that are shown otherwise it does not say so of ("unsaid"); the calls
+//! that apitrace reads by itself, in per cent; then in how
 //! many cases it keeps fewer calls than apitrace reads, and the sums of the calls that apitrace
 //! shows and the repair does not ("missed"), that never were ("invented") and that are more than
 //! the sound trace had ("excess"). `compound N SEED TRACE...` makes 1 to 8 damages per case.
@@ -53,7 +55,11 @@ struct Sums {
     /// Shares of the calls, which count each case alike.
     right: f64,
     other: f64,
+    /// Right calls of all cases together.
+    kept: usize,
     by_apitrace: f64,
+    /// Calls that are right and in doubt, and those that are shown otherwise and not in doubt.
+    doubts: [usize; 2],
     /// Calls whose bytes are left, and those of them that are right, of all cases together.
     left: [usize; 2],
     /// The same for those whose definitions are left, too.
@@ -72,6 +78,8 @@ impl Sums {
         self.right += share(one.right);
         self.other += share(one.other);
         self.by_apitrace += share(one.by_apitrace);
+        self.doubts = [self.doubts[0] + one.doubted, self.doubts[1] + one.unsaid];
+        self.kept += one.right;
         self.left = [self.left[0] + one.left.all, self.left[1] + one.left.right];
         let [defined, right] = self.defined;
         self.defined = [defined + one.defined.all, right + one.defined.right];
@@ -90,9 +98,11 @@ impl Sums {
         };
         let (of_left, of_defined) = (share(self.left), share(self.defined));
         let [missed, invented, excess] = self.wrong;
+        let [doubted, unsaid] = self.doubts;
+        let in_doubt = share([self.kept, doubted]);
         format!(
-            "{name:38} {:5} {:7.1} {of_left:>7} {of_defined:>7} {:7.1} {:8.1} {:5} {missed:7} \
-             {invented:8} {excess:7} {:8} {:7}",
+            "{name:38} {:5} {:7.1} {of_left:>7} {of_defined:>7} {:7.1} {in_doubt:>8} {unsaid:6} \
+             {:8.1} {:5} {missed:7} {invented:8} {excess:7} {:8} {:7}",
             self.cases,
             mean(self.right),
             mean(self.other),
@@ -164,13 +174,15 @@ fn main() {
 
 fn print_table(table: &BTreeMap<String, Sums>) {
     println!(
-        "{:38} {:>5} {:>7} {:>7} {:>7} {:>7} {:>8} {:>5} {:>7} {:>8} {:>7} {:>8} {:>7}",
+        "{:38} {:>5} {:>7} {:>7} {:>7} {:>7} {:>8} {:>6} {:>8} {:>5} {:>7} {:>8} {:>7} {:>8} {:>7}",
         "container, kind",
         "cases",
         "right %",
         "of left",
         "defined",
         "other %",
+        "in doubt",
+        "unsaid",
         "apitrace",
         "below",
         "missed",

@@ -13,6 +13,8 @@ use crate::show::group::{Group, count_severities};
 
 /// Paths that are named in a line of the table.
 const PATHS_SHOWN: usize = 3;
+/// Items of a list that a fact shows.
+const ITEMS_SHOWN: usize = 32;
 /// Characters of the first column, codes and their names included.
 const NAME_LEAST: usize = 10;
 
@@ -88,9 +90,19 @@ pub(crate) fn describe_time(first: u64, last: u64) -> String {
 pub(crate) fn list_facts(report: &Report, look: Look) -> String {
     let line = |(name, value): &(Cow<'static, str>, String)| {
         let first = format!("  {name}: ");
-        wrap(value, look.width, &first, 4)
+        wrap(&shorten_list(value), look.width, &first, 4)
     };
     report.facts.iter().map(line).collect()
+}
+
+/// Returns the first items of a long list.
+fn shorten_list(value: &str) -> Cow<'_, str> {
+    let more = value.split(", ").count().saturating_sub(ITEMS_SHOWN);
+    if more == 0 {
+        return value.into();
+    }
+    let first: Vec<&str> = value.split(", ").take(ITEMS_SHOWN).collect();
+    format!("{} and {more} more, which --format json lists", first.join(", ")).into()
 }
 
 /// Recordings of one format.

@@ -108,8 +108,8 @@ fn calls_with_placeholder_definitions_are_listed_as_suspect() {
     let unmarked: Vec<u64> = (last + 1..late).filter(|call| sound(call) && !marked(call)).collect();
     assert!(unmarked.is_empty(), "{unmarked:?} of {ranges:?}");
     assert!(uses.iter().all(marked), "{ranges:?}");
-    // The list of ranges is short: only the closest ones are joined.
-    assert_eq!(ranges.len(), 32);
+    // Each range is listed, though a text shows some of them only.
+    assert!(ranges.len() > uses.len(), "{ranges:?}");
     let held: u64 = ranges.iter().map(|(from, to)| to - from + 1).sum();
     assert_eq!(held, count);
     assert!(count < calls - 1_000, "{count} of {calls}");

@@ -10,6 +10,7 @@ use tracemend::{FileSet, Options, Outcome, Severity};
 use tracemend_tests::forge::apitrace::{
     Container, Stream, call_heavy, chunks, snappy, structs, threaded, zstd,
 };
+use tracemend_tests::judge::apitrace::survival::call_ranges;
 use tracemend_tests::judge::apitrace::{Apitrace, Recorder};
 use tracemend_tests::mended::mended;
 use tracemend_tests::notice::skip;
@@ -41,17 +42,6 @@ impl Numbers {
 
 fn succeeded(repair: &Repair) -> bool {
     matches!(repair.outcome, Outcome::Clean | Outcome::Repaired | Outcome::RepairedWithLoss)
-}
-
-/// Ranges of call numbers that a fact lists.
-fn ranges(repair: &Repair, name: &str) -> Vec<(u64, u64)> {
-    let fact = repair.before.facts.iter().find(|(one, _)| *one == name);
-    let value = fact.map_or("", |(_, value)| value.rsplit(": ").next().unwrap());
-    let range = |text: &str| {
-        let (from, to) = text.split_once(" to ").unwrap_or((text, text));
-        Some((from.trim().parse().ok()?, to.trim().parse().ok()?))
-    };
-    value.split(", ").filter_map(range).collect()
 }
 
 #[test]
@@ -271,7 +261,7 @@ impl<'j> Proof<'j> {
             self.wrong
                 .push(format!("{kind} at {at}: {gone} of the {all} calls before it are gone"));
         }
-        let suspect = ranges(&repair, "calls that may be wrong");
+        let suspect = call_ranges(&repair.before, "calls that may be wrong");
         let marked = |number: &u64| suspect.iter().any(|(from, to)| (from..=to).contains(&number));
         let sum = self.sums.entry(kind).or_default();
         sum.before += early.len() as u64;
@@ -484,7 +474,7 @@ fn every_call_with_a_lost_definition_is_listed_as_suspect() {
             wrong.push(format!("{name}: {:?} {}", repair.after.counts(), dump.stderr));
             continue;
         }
-        let suspect = ranges(&repair, "calls that may be wrong");
+        let suspect = call_ranges(&repair.before, "calls that may be wrong");
         let marked = |number: &u64| suspect.iter().any(|(a, b)| (a..=b).contains(&number));
         let differs = |(number, line): &(&u64, &String)| {
             !line.contains("lost_call") && whole.calls.get(*number) != Some(*line)

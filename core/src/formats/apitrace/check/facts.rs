@@ -1,14 +1,11 @@
 //! Counts for the report.
 
 use super::{Loss, TraceCheck, stream_span};
-use crate::formats::apitrace::decode::ranges::{Ranges, count_numbers};
+use crate::formats::apitrace::decode::ranges::{HELD, Ranges, count_numbers};
 use crate::formats::apitrace::rules;
 use crate::kit::num::to_u64;
 use crate::kit::words::{plural, range};
 use crate::model::{Finding, Report};
-
-/// Ranges of calls that a fact lists.
-const RANGES_SHOWN: usize = 32;
 
 impl TraceCheck<'_, '_> {
     pub(super) fn tally(&self, report: &mut Report) {
@@ -51,6 +48,12 @@ impl TraceCheck<'_, '_> {
             let ranges = with_lost().map(|loss| (loss.first, last(loss)));
             report.fact("calls lost", format!("{sum}: {}", list_ranges(ranges)));
         }
+        let incomplete = self.trace.tracker.lost_calls.incomplete.at_most(HELD);
+        if !incomplete.is_empty() {
+            let count = count_numbers(incomplete.iter().copied());
+            let ranges = list_ranges(incomplete.into_iter());
+            report.fact("calls with lost bytes", format!("{count}: {ranges}"));
+        }
         let mut suspect = Ranges::default();
         for (from, to) in self.losses.iter().filter_map(|loss| loss.suspects) {
             suspect.add(from, to);
@@ -62,9 +65,9 @@ impl TraceCheck<'_, '_> {
             suspect.add_all(&lost.donated_calls);
         }
         if !suspect.is_empty() {
-            let shown = suspect.at_most(RANGES_SHOWN);
-            let count = count_numbers(shown.iter().copied());
-            let ranges = list_ranges(shown.into_iter());
+            let all = suspect.at_most(HELD);
+            let count = count_numbers(all.iter().copied());
+            let ranges = list_ranges(all.into_iter());
             report.fact("calls that may be wrong", format!("{count}: {ranges}"));
         }
     }
@@ -73,8 +76,8 @@ impl TraceCheck<'_, '_> {
 /// Lists ranges in a form that a program can read: `5, 7 to 9, 12 and 3 more`.
 fn list_ranges(ranges: impl Iterator<Item = (u64, u64)>) -> String {
     let mut texts: Vec<String> = ranges.map(|(first, last)| range(first, last)).collect();
-    let more = texts.len().saturating_sub(RANGES_SHOWN);
-    texts.truncate(RANGES_SHOWN);
+    let more = texts.len().saturating_sub(HELD);
+    texts.truncate(HELD);
     match more {
         0 => texts.join(", "),
         more => format!("{} and {more} more", texts.join(", ")),

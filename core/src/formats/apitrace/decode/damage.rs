@@ -26,7 +26,8 @@ pub struct AffectedCalls {
     pub suspects: (u64, u64),
     /// Where the stretch ends in which warnings are a consequence of the damage.
     pub doubt_end: u64,
-    /// Whether the suspects are final: the block with the damage has ended.
+    /// Whether the suspects are final: the block with the damage has ended, or the part of it that
+    /// was packed by itself.
     pub is_settled: bool,
 }
 

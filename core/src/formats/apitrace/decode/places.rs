@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::formats::apitrace::expand::Block;
+use crate::formats::apitrace::expand::{Block, Parts};
 use crate::kit::layer::{LayerMap, Segment};
 use crate::kit::span::Span;
 
@@ -38,6 +38,8 @@ pub struct StreamPlaces {
     pub last: Option<Segment>,
     /// Length of the stream as far as it was expanded.
     pub end: u64,
+    /// The parts of the last block's unit.
+    parts: Option<Parts>,
 }
 
 impl StreamPlaces {
@@ -50,6 +52,7 @@ impl StreamPlaces {
             self.last = Some(segment);
         }
         self.end = self.end.max(block.end());
+        self.parts = block.parts;
         if let Some(unit) = block.unit_segment() {
             self.begin_block(block.start, call, unit);
         }
@@ -78,6 +81,14 @@ impl StreamPlaces {
     /// Returns the unit that holds the byte at `at` of the stream.
     pub fn unit_at(&self, at: u64) -> Option<Segment> {
         self.block_at(at).map(|block| block.unit)
+    }
+
+    /// Returns how far a damage reaches that ends at `at`, in the last block, if its unit has
+    /// parts.
+    pub fn reach(&self, at: u64) -> Option<u64> {
+        let Parts { len, certain_from } = self.parts?;
+        let into = at.checked_sub(self.unit_at(at)?.expanded.start)?.checked_rem(len)?;
+        Some(at.checked_add(len.checked_sub(into)?)?.max(certain_from))
     }
 
     /// Returns the unit of the latest block.

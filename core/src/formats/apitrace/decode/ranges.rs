@@ -1,9 +1,9 @@
-//! Numbers of calls as ranges. If there are too many ranges, the closest are joined.
+//! Numbers, of calls or places, as ranges. If there are too many ranges, the closest are joined.
 
 use std::collections::BTreeMap;
 
 /// The most ranges that a set holds.
-const HELD: usize = 4_096;
+pub const HELD: usize = 4_096;
 
 /// A set of numbers. It may come to hold numbers between those added, and never loses one.
 #[derive(Clone, Debug, Default)]
@@ -38,6 +38,18 @@ impl Ranges {
         if self.all.len() > HELD {
             self.all = self.at_most(HELD / 2).into_iter().collect();
         }
+    }
+
+    /// Returns the ranges with `distance` added to each number.
+    #[must_use]
+    pub fn moved(&self, distance: u64) -> Self {
+        let moved = |number: &u64| number.saturating_add(distance);
+        Self { all: self.all.iter().map(|(first, last)| (moved(first), moved(last))).collect() }
+    }
+
+    /// Whether it holds a number of `first..=last`.
+    pub fn has_any_of(&self, first: u64, last: u64) -> bool {
+        self.all.range(..=last).next_back().is_some_and(|(_, held)| *held >= first)
     }
 
     /// Adds all of `other`.
@@ -100,6 +112,10 @@ mod tests {
         }
         assert_eq!(ranges.at_most(9), [(5, 5), (10, 22), (24, 28), (30, 40)]);
         assert_eq!(count_numbers(ranges.at_most(9)), 30);
+        let held = [(4, 5), (6, 9), (23, 23), (15, 16), (0, 99)];
+        let held = held.map(|(first, last)| ranges.has_any_of(first, last));
+        assert_eq!(held, [true, false, false, true, true]);
+        assert_eq!(ranges.moved(100).at_most(2), [(105, 105), (110, 140)]);
         ranges.add(0, 29);
         assert_eq!(ranges.at_most(9), [(0, 40)]);
         ranges.remove_from(33);

@@ -37,7 +37,7 @@ impl<'a> Pieces<'a> {
             bytes,
             stored,
             unit: (start, start),
-            fault: None,
+            ..Block::default()
         })
     }
 }

@@ -159,7 +159,8 @@ impl<'a> Stream<'a> {
         }
         // How far the decoder reads ahead depends on how the file lies in memory.
         let stored = Some(stored(0, self.source.len()));
-        let block = Block { start: self.expanded, bytes, stored, unit: (0, 0), fault };
+        let block =
+            Block { start: self.expanded, bytes, stored, unit: (0, 0), fault, ..Block::default() };
         self.expanded = block.end();
         Some(block)
     }
@@ -186,7 +187,7 @@ impl<'a> Stream<'a> {
         let data = META_HEADER_LEN.min(self.source.len());
         self.plain = Some(data);
         let (stored, fault) = (Some(stored(0, data)), Some(Fault::Header { data }));
-        Block { start: 0, bytes, stored, unit: (0, 0), fault }
+        Block { start: 0, bytes, stored, unit: (0, 0), fault, ..Block::default() }
     }
 
     /// Returns the meta-block whose bytes begin at `at`.
@@ -201,7 +202,14 @@ impl<'a> Stream<'a> {
         bytes.extend_from_slice(&self.source.read(at, end));
         self.plain = Some(end.saturating_add(META_HEADER_LEN));
         let stored = Some(stored(0, self.source.len()));
-        let block = Block { start: self.expanded, bytes, stored, unit: (0, 0), fault: None };
+        let block = Block {
+            start: self.expanded,
+            bytes,
+            stored,
+            unit: (0, 0),
+            fault: None,
+            ..Block::default()
+        };
         self.expanded = block.end();
         Some(block)
     }
@@ -212,7 +220,14 @@ impl<'a> Stream<'a> {
         self.decoder.at = len;
         let (start, unit) = (self.expanded, (from, self.expanded));
         let (stored, fault) = (Some(stored(from, len)), Some(Fault::Trailing));
-        (from < len).then_some(Block { start, bytes: Vec::new(), stored, unit, fault })
+        (from < len).then_some(Block {
+            start,
+            bytes: Vec::new(),
+            stored,
+            unit,
+            fault,
+            ..Block::default()
+        })
     }
 }
 

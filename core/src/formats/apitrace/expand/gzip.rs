@@ -202,7 +202,7 @@ impl<'a> Members<'a> {
         last: bool,
     ) -> Block {
         let (start, stored) = (self.expanded, Some(stored(from, to)));
-        let block = Block { start, bytes, stored, unit: (0, 0), fault };
+        let block = Block { start, bytes, stored, unit: (0, 0), fault, ..Block::default() };
         self.expanded = block.end();
         self.has_ended |= last;
         self.at = to;

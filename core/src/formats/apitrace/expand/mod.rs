@@ -27,6 +27,7 @@ pub use encoder::Encoder;
 pub use fault::Fault;
 pub use snappy::find_stored;
 
+use crate::formats::apitrace::decode::ranges::Ranges;
 use crate::formats::apitrace::layout::{
     CHUNK_PLAUSIBLE, FULL_CHUNK, GZIP_MAGIC, MAGIC_LEN, SNAPPY_MAGIC, ZSTD_MAGIC,
     ZSTD_SEEKABLE_MAGIC,
@@ -153,6 +154,19 @@ pub struct Block {
     pub unit: (u64, u64),
     /// The fault of the unit, which lies after the bytes.
     pub fault: Option<Fault>,
+    /// The parts of the unit, if it has any and the bytes are at their places.
+    pub parts: Option<Parts>,
+    /// Places in the stream of bytes that stand for lost ones.
+    pub made_up: Ranges,
+}
+
+/// Parts of a unit that were packed by themselves: damage reaches to the end of one.
+#[derive(Clone, Copy, Debug)]
+pub struct Parts {
+    /// Bytes of a part.
+    pub len: u64,
+    /// Where the part with the last damage that the unit shows ends in the stream.
+    pub certain_from: u64,
 }
 
 impl Block {

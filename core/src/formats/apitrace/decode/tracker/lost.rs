@@ -24,6 +24,10 @@ pub struct LostCalls {
     pub ranges: Vec<(u64, u64)>,
     /// The leaves of such calls.
     pub leaves: Vec<LostCallLeave>,
+    /// Places in the stream of bytes that stand for lost ones.
+    pub made_up: Ranges,
+    /// Calls with such bytes in their events.
+    pub incomplete: Ranges,
     /// How many of the leaves have a place.
     placed: usize,
     leaves_max: usize,
@@ -54,8 +58,15 @@ impl LostCalls {
         }
     }
 
-    /// Removes the leaves from `start` of the stream on.
-    pub(super) fn take_back(&mut self, start: u64) {
+    /// Whether bytes from `start` to `end` of the stream stand for lost ones.
+    #[inline(always)]
+    pub(super) fn is_made_up(&self, start: u64, end: u64) -> bool {
+        !self.made_up.is_empty() && self.made_up.has_any_of(start, end.saturating_sub(1))
+    }
+
+    /// Removes the leaves from `start` of the stream on, and the calls from `call` on.
+    pub(super) fn take_back(&mut self, call: u64, start: u64) {
+        self.incomplete.remove_from(call);
         self.leaves.retain(|leave| leave.start < start);
         self.placed = self.placed.min(self.leaves.len());
     }

@@ -213,7 +213,7 @@ impl StreamTracker {
             self.undo(event.effect, event.definitions_before);
         }
         self.warnings.take_back(start);
-        self.lost_calls.take_back(start);
+        self.lost_calls.take_back(self.calls.next, start);
         for (space, id) in self.lost_definitions.take_back(self.calls.next, start) {
             self.definitions.remove(space, id);
         }

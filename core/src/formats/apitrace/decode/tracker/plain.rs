@@ -82,6 +82,7 @@ impl StreamTracker {
         let known = self.definitions.known(Space::Function, function);
         known.is_some_and(|known| !known.lost && event.index_end <= known.count)
             && !self.lost_definitions.is_used()
+            && !self.lost_calls.is_made_up(event.start, event.end)
             && are_sound_texts(uses)
     }
 

@@ -8,7 +8,8 @@
 
 use super::elements::{Elements, MISSING};
 use super::leaves::count_leaves;
-use super::regular::{Damaged, Second, find_damage, find_second, is_cut};
+use super::regular::{Damaged, FRAGMENT, Second, find_damage, find_second, is_cut};
+use crate::formats::apitrace::decode::ranges::Ranges;
 use crate::formats::apitrace::layout::{CHUNK_EXPANDED, CHUNK_PLAUSIBLE, CHUNK_STORED_MAX};
 use crate::kit::num::{to_u64, to_usize};
 use crate::kit::words::byte_count;
@@ -48,6 +49,16 @@ impl Effort {
     pub(super) const fn of(damaged: usize) -> Self {
         Self { finds_shifts: damaged <= SHIFT_SEARCHES, finds_start: damaged <= START_SEARCHES }
     }
+}
+
+/// What is known of a damaged block besides the bytes that it expands to.
+pub(super) struct Salvaged {
+    /// Its fault.
+    pub(super) detail: String,
+    /// Where the fragment with the last damage ends, if the bytes after it are at their places.
+    pub(super) certain_from: Option<usize>,
+    /// See [`Block::made_up`](super::Block::made_up): places among the bytes after the fault.
+    pub(super) made_up: Ranges,
 }
 
 /// Returns the expanded length that a block states, and how many bytes state it.
@@ -93,7 +104,7 @@ pub(super) fn expand_cut(block: &[u8], out: &mut Vec<u8>) -> bool {
     };
     out.clear();
     let len = to_usize(len);
-    let mut elements = Elements { block, at, len, is_lenient: false };
+    let mut elements = Elements { block, at, len, missing: None };
     let is_sound = is_cut(block, at, to_u64(len))
         && elements.expand(out).is_some_and(|fault| fault.element.is_none());
     is_sound && out.len() < len
@@ -101,13 +112,13 @@ pub(super) fn expand_cut(block: &[u8], out: &mut Vec<u8>) -> bool {
 
 /// Expands the sound part of a block that may state any length, to at most the bytes of a chunk.
 /// The bytes after an invalid element go to `after_fault`, and so do those of a second chunk whose
-/// header is lost. Returns the fault.
+/// header is lost.
 pub(super) fn salvage(
     block: &[u8],
     out: &mut Vec<u8>,
     after_fault: &mut Vec<u8>,
     effort: Effort,
-) -> String {
+) -> Salvaged {
     let most = to_usize(CHUNK_EXPANDED);
     // The elements may be sound where the length is not: a block of unknown length is read to its
     // end, from the place that leads to most calls.
@@ -120,12 +131,13 @@ pub(super) fn salvage(
     if len > most && effort.finds_start {
         skip = find_start(block, skip);
     }
-    let mut elements = Elements { block, at: skip, len: len.min(most), is_lenient: false };
+    let mut elements = Elements { block, at: skip, len: len.min(most), missing: None };
     let fault = elements.expand(out);
     let is_plausible = len <= most && to_u64(block.len()) <= CHUNK_STORED_MAX;
     let damaged = is_plausible.then(|| find_damage(block, skip, stated, out, effort.finds_shifts));
     let damaged = damaged.flatten();
     let second = find_second(block, skip, stated);
+    let (mut certain_from, mut made_up) = (None, Ranges::default());
     if let Some(second) = second.filter(|second| !is_doubled(block, out, len, *second)) {
         out.truncate(second.place);
         let mut rest = Elements::lenient(block, second.resume, most);
@@ -133,18 +145,21 @@ pub(super) fn salvage(
     } else if let Some(damaged) =
         damaged.filter(|damaged| !damaged.is_far && damaged.first_place <= out.len())
     {
-        read_past_damage(block, damaged, out, after_fault);
+        made_up = read_past_damage(block, damaged, out, after_fault);
+        certain_from = Some(fragment_end(damaged.resume_place));
     } else if let Some(element) = fault.as_ref().and_then(|fault| fault.element) {
         // Copies reach back to the bytes before them.
         let sound = out.len();
         let mut rest = Elements::lenient(block, element, most);
         if let Some(damaged) = damaged.filter(|damaged| damaged.resume > element) {
             pass_damage(&mut rest, damaged, out);
+            let is_in_place = out.len() == damaged.resume_place;
+            certain_from = is_in_place.then(|| fragment_end(damaged.resume_place));
         }
         drop(rest.expand(out));
         after_fault.extend(out.drain(sound..));
     }
-    match fault {
+    let detail = match fault {
         _ if read.is_none() => "the block has an invalid length".to_string(),
         _ if stated == u64::MAX => {
             let len = read.map_or(0, |(len, _)| len);
@@ -153,7 +168,8 @@ pub(super) fn salvage(
         _ if len > most => format!("the block length is {len}, expected at most {most}"),
         Some(fault) => fault.detail,
         None => "the block decodes to another length than it states".to_string(),
-    }
+    };
+    Salvaged { detail, certain_from, made_up }
 }
 
 /// Returns where the elements of a block without its beginning are read from.
@@ -172,30 +188,61 @@ fn find_start(block: &[u8], skip: usize) -> usize {
 }
 
 /// Reads the elements after the damaged ones into `after_fault`, and those between two damages if
-/// that keeps more calls.
-fn read_past_damage(block: &[u8], damaged: Damaged, out: &mut Vec<u8>, after_fault: &mut Vec<u8>) {
+/// that keeps more calls. Those after the last damage are at their places. Returns which of all of
+/// them stand for lost ones, if there is one damage.
+fn read_past_damage(
+    block: &[u8],
+    damaged: Damaged,
+    out: &mut Vec<u8>,
+    after_fault: &mut Vec<u8>,
+) -> Ranges {
     let most = to_usize(CHUNK_EXPANDED);
     out.truncate(damaged.first_place);
     let sound = out.len().min(damaged.resume_place);
     let mut between = out.clone();
     // The bytes of the damaged elements are missing; those after them are at their places, so
     // copies find what they copy.
-    out.resize(damaged.resume_place, MISSING);
-    let mut rest = Elements::lenient(block, damaged.resume, most);
-    drop(rest.expand(out));
-    after_fault.extend(out.drain(sound..));
+    let expand_rest = |missing: u8| {
+        let mut bytes = between.clone();
+        bytes.resize(damaged.resume_place, missing);
+        let missing = Some(missing);
+        let mut rest = Elements { block, at: damaged.resume, len: most, missing };
+        drop(rest.expand(&mut bytes));
+        bytes.split_off(sound)
+    };
+    after_fault.extend(expand_rest(MISSING));
+    // A byte that depends on what stands for the missing ones is one of them, or a copy.
+    let made_up = differing(after_fault, &expand_rest(!MISSING));
+    out.truncate(sound);
     let mut rest = Elements::lenient(block, damaged.first, most);
     pass_damage(&mut rest, damaged, &mut between);
     // Elements that lead to another place make the bytes after them move.
     if between.len() != damaged.resume_place {
-        return;
+        return made_up;
     }
     drop(rest.expand(&mut between));
     drop(between.drain(..sound));
     let most_by_chance = count_leaves(after_fault).saturating_add(LEAVES_BY_CHANCE);
-    if count_leaves(&between) > most_by_chance {
-        *after_fault = between;
+    if count_leaves(&between) <= most_by_chance {
+        return made_up;
     }
+    *after_fault = between;
+    Ranges::default()
+}
+
+/// Returns where the fragment ends that has the byte before a place.
+fn fragment_end(place: usize) -> usize {
+    place.checked_next_multiple_of(FRAGMENT).unwrap_or(place)
+}
+
+/// Returns where two sequences of bytes differ.
+fn differing(one: &[u8], other: &[u8]) -> Ranges {
+    let mut ranges = Ranges::default();
+    let pairs = one.iter().zip(other).enumerate();
+    for (at, _) in pairs.filter(|(_, (a, b))| a != b) {
+        ranges.add(to_u64(at), to_u64(at));
+    }
+    ranges
 }
 
 /// Whether the elements that look like a second chunk give the bytes before them once more: then a
@@ -229,7 +276,7 @@ pub(super) fn find_literal(block: &[u8], at: usize, bytes: &[u8]) -> Option<usiz
 /// them.
 fn literal_at(block: &[u8], at: usize, len: usize) -> Option<usize> {
     let (stated, skip) = stated_len(block)?;
-    let mut elements = Elements { block, at: skip, len: to_usize(stated), is_lenient: false };
+    let mut elements = Elements { block, at: skip, len: to_usize(stated), missing: None };
     let mut out = Vec::new();
     while let Some(tag) = block.get(elements.at).copied() {
         let before = out.len();
@@ -261,6 +308,7 @@ fn pass_damage(elements: &mut Elements<'_>, damaged: Damaged, out: &mut Vec<u8>)
 
 #[cfg(test)]
 mod tests {
+    use super::super::regular::tests::words;
     use super::*;
 
     #[test]
@@ -269,7 +317,7 @@ mod tests {
         let block = snap::raw::Encoder::new().compress_vec(&bytes).unwrap();
         let expand = |block: &[u8], out: &mut Vec<u8>| {
             let (len, at) = stated_len(block)?;
-            Elements { block, at, len: to_usize(len), is_lenient: false }.expand(out)
+            Elements { block, at, len: to_usize(len), missing: None }.expand(out)
         };
         let mut out = Vec::new();
         assert_eq!(expand(&block, &mut out), None);
@@ -284,6 +332,32 @@ mod tests {
             longest = out.len();
         }
         assert!(longest + 64 > bytes.len());
+    }
+
+    #[test]
+    fn wrong_bytes_after_a_damage_lie_in_its_fragment_and_most_are_said_to_be_lost() {
+        let bytes = words(200_000);
+        let sound = snap::raw::Encoder::new().compress_vec(&bytes).unwrap();
+        let (mut said, mut wrong, mut certain) = (0, 0, 0);
+        for at in (1_000..sound.len() - 100).step_by(sound.len() / 40) {
+            let mut block = sound.clone();
+            block[at..at + 40].fill(0xff);
+            let (mut out, mut after_fault) = (Vec::new(), Vec::new());
+            let salvaged = salvage(&block, &mut out, &mut after_fault, Effort::of(1));
+            let Some(from) = salvaged.certain_from else { continue };
+            assert_eq!(out.len() + after_fault.len(), bytes.len());
+            for (place, found) in after_fault.iter().enumerate() {
+                let (one, in_block) = (to_u64(place), out.len() + place);
+                certain += usize::from(in_block >= from);
+                if *found != bytes[in_block] {
+                    assert!(in_block < from, "damage at {at}, byte {in_block}");
+                    said += usize::from(salvaged.made_up.has_any_of(one, one));
+                    wrong += 1;
+                }
+            }
+        }
+        let counts = format!("{said} of {wrong} wrong bytes said to be lost, {certain} certain");
+        assert!(wrong > 1_000 && certain > 100 * wrong && said * 10 > wrong * 9, "{counts}");
     }
 
     #[test]

@@ -20,8 +20,9 @@ pub(super) struct Elements<'a> {
     pub(super) at: usize,
     /// Bytes that the block expands to.
     pub(super) len: usize,
-    /// Whether copies of missing bytes are [`MISSING`], and too long elements are cut.
-    pub(super) is_lenient: bool,
+    /// What stands for bytes that are copied from before the block; too long elements are cut then.
+    /// Otherwise these are faults.
+    pub(super) missing: Option<u8>,
 }
 
 /// A copy of bytes before it.
@@ -35,7 +36,7 @@ struct Copy {
 impl<'a> Elements<'a> {
     /// The elements from an offset on that give at most `len` bytes, as far as they can be read.
     pub(super) const fn lenient(block: &'a [u8], at: usize, len: usize) -> Self {
-        Self { block, at, len, is_lenient: true }
+        Self { block, at, len, missing: Some(MISSING) }
     }
 
     /// Expands one element; `None` if it is invalid or the block ends.
@@ -53,14 +54,14 @@ impl<'a> Elements<'a> {
 
     /// Expands the elements until `out` holds all bytes of the block.
     pub(super) fn expand(&mut self, out: &mut Vec<u8>) -> Option<ElementFault> {
-        while !self.is_lenient || out.len() < self.len {
+        while self.missing.is_none() || out.len() < self.len {
             match self.expand_one(out) {
                 Some(Ok(())) => {}
                 Some(Err(fault)) => return Some(fault),
                 None => break,
             }
         }
-        (out.len() != self.len && !self.is_lenient).then(|| ElementFault {
+        (out.len() != self.len && self.missing.is_none()).then(|| ElementFault {
             detail: format!(
                 "the block decodes to {}, expected {}",
                 byte_count(to_u64(out.len())),
@@ -105,7 +106,7 @@ impl<'a> Elements<'a> {
             out.extend_from_slice(tail.get(..room).unwrap_or(tail));
             return Err(self.truncated());
         };
-        if literal.len() > room && !self.is_lenient {
+        if literal.len() > room && self.missing.is_none() {
             return Err(self.invalid(format!(
                 "invalid snappy literal at {}: it exceeds the {} of the block",
                 self.at,
@@ -135,7 +136,7 @@ impl<'a> Elements<'a> {
         let Some(Copy { len, distance, extra }) = self.copy(tag) else {
             return Err(self.truncated());
         };
-        if len > room && !self.is_lenient {
+        if len > room && self.missing.is_none() {
             return Err(self.invalid(format!(
                 "invalid snappy copy at {}: it exceeds the {} of the block",
                 self.at,
@@ -143,15 +144,15 @@ impl<'a> Elements<'a> {
             )));
         }
         let len = len.min(room);
-        match out.len().checked_sub(distance).filter(|_| distance > 0) {
-            Some(from) => {
+        match (out.len().checked_sub(distance).filter(|_| distance > 0), self.missing) {
+            (Some(from), _) => {
                 for at in from..from.saturating_add(len) {
                     let byte = out.get(at).copied().unwrap_or_default();
                     out.push(byte);
                 }
             }
-            None if self.is_lenient => out.resize(out.len().saturating_add(len), MISSING),
-            None => {
+            (None, Some(missing)) => out.resize(out.len().saturating_add(len), missing),
+            (None, None) => {
                 return Err(self.invalid(format!(
                     "invalid snappy copy at {}: distance is {distance}, but {} {} it",
                     self.at,

@@ -21,7 +21,8 @@ mod writer;
 
 pub(super) use writer::{Writer, plain_header};
 
-use super::{Block, Fault, stored};
+use super::{Block, Fault, Parts, stored};
+use crate::formats::apitrace::decode::ranges::Ranges;
 use crate::formats::apitrace::layout::{
     CHUNK_EXPANDED, CHUNK_HEADER_LEN, CHUNK_PLAUSIBLE, CHUNK_STORED_MAX, MAGIC_LEN,
 };
@@ -151,6 +152,8 @@ impl<'a> Chunks<'a> {
             unit: (self.at, self.expanded),
             fault,
             bytes,
+            parts: Some(Parts { len: to_u64(regular::FRAGMENT), certain_from: self.expanded }),
+            made_up: Ranges::default(),
         };
         self.expanded = block.end();
         self.at = end;
@@ -194,7 +197,8 @@ impl<'a> Chunks<'a> {
         let mut after_fault = Vec::new();
         self.damaged = self.damaged.saturating_add(1);
         let effort = block::Effort::of(self.damaged);
-        let detail = block::salvage(&block, &mut bytes, &mut after_fault, effort);
+        let block::Salvaged { detail, certain_from, made_up } =
+            block::salvage(&block, &mut bytes, &mut after_fault, effort);
         if next.is_some_and(|next| self.is_copied_at(next, &block)) {
             after_fault.clear();
         }
@@ -212,7 +216,12 @@ impl<'a> Chunks<'a> {
             let start = self.expanded;
             self.expanded = start.saturating_add(to_u64(after_fault.len()));
             let (stored, unit) = (block.stored, block.unit);
-            self.after_fault = Some(Block { start, bytes: after_fault, stored, unit, fault: None });
+            let parts = certain_from.map(|from| Parts {
+                len: to_u64(regular::FRAGMENT),
+                certain_from: unit.1.saturating_add(to_u64(from)),
+            });
+            let (bytes, fault, made_up) = (after_fault, None, made_up.moved(start));
+            self.after_fault = Some(Block { start, bytes, stored, unit, fault, parts, made_up });
         }
         block
     }

@@ -23,7 +23,7 @@ use crate::formats::apitrace::layout::CHUNK_EXPANDED;
 use crate::kit::num::to_usize;
 
 /// Bytes that are compressed by themselves.
-const FRAGMENT: usize = 1 << 16;
+pub(super) const FRAGMENT: usize = 1 << 16;
 
 /// Elements by chance before a chain, at most: each has to be regular and to lead to the next.
 const OVERLAP_MAX: usize = 16;

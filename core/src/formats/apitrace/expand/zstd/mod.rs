@@ -117,6 +117,7 @@ impl<'a> Frames<'a> {
             stored: Some(stored(self.at, open.end)),
             unit: (self.at, open.start),
             fault: if is_done { open.fault.take() } else { None },
+            ..Block::default()
         };
         self.expanded = block.end();
         if is_done {
@@ -136,7 +137,8 @@ impl<'a> Frames<'a> {
         let start = self.expanded;
         self.expanded = start.saturating_add(to_u64(bytes.len()));
         let (stored, unit) = (block.stored, block.unit);
-        self.after_fault = Some(Block { start, bytes, stored, unit, fault: None });
+        self.after_fault =
+            Some(Block { start, bytes, stored, unit, fault: None, ..Block::default() });
     }
 
     fn open_frame(&mut self) -> OpenFrame {
@@ -252,7 +254,7 @@ impl<'a> Frames<'a> {
     fn skippable_block(&mut self, bytes: Vec<u8>, end: u64, fault: Option<Fault>) -> Block {
         let (stored, unit) = (Some(stored(self.at, end)), (self.at, self.expanded));
         self.at = end;
-        Block { start: self.expanded, bytes, stored, unit, fault }
+        Block { start: self.expanded, bytes, stored, unit, fault, ..Block::default() }
     }
 
     /// Returns the fault of a seek table that ends at `end`.

@@ -223,6 +223,7 @@ impl<'a> StreamReader<'a> {
                 self.budget.refill();
             }
         }
+        self.tracker.lost_calls.made_up.add_all(&block.made_up);
         let flow = match &self.mode {
             Mode::Finished => return Flow::Stop,
             Mode::Read => self.read(&block.bytes, block.start),
@@ -231,7 +232,7 @@ impl<'a> StreamReader<'a> {
         if flow != Flow::NextBlock {
             return flow;
         }
-        self.settle_suspects(false);
+        self.settle_suspects(self.places.end, false);
         self.set_places();
         match (&block.fault, block.segment()) {
             (Some(fault), Some(segment)) => self.add_unit_fault(fault, segment),
@@ -277,7 +278,7 @@ impl<'a> StreamReader<'a> {
         } else {
             self.end_open_damage();
         }
-        self.settle_suspects(true);
+        self.settle_suspects(self.places.end, true);
         self.tracker.settle_warnings(true);
         self.set_places();
         Flow::Stop
@@ -361,9 +362,17 @@ impl<'a> StreamReader<'a> {
         self.faults.truncated = Some(TruncatedEvent { start, end, call, is_header });
     }
 
-    /// Ends a block: calls up to here may be wrong if it is damaged.
-    fn settle_suspects(&mut self, at_end: bool) {
-        let (next, end) = (self.tracker.calls.next, self.places.end);
+    /// Returns how far the doubts reach if a damage ends at `at`, or before it, and they do not
+    /// reach to the end of the unit.
+    fn find_doubt_end(&mut self, at: u64) -> Option<u64> {
+        self.faults.unsettled_mut().next().filter(|damage| !damage.is_open)?;
+        self.places.reach(at)
+    }
+
+    /// Calls up to `end` of the stream may be wrong if there is damage before it: the block ends
+    /// there, or a part of it that was packed by itself.
+    fn settle_suspects(&mut self, end: u64, at_end: bool) {
+        let next = self.tracker.calls.next;
         for damage in self.faults.unsettled_mut() {
             if !damage.is_open {
                 damage.calls.suspects.1 = next;
@@ -388,6 +397,11 @@ fn excerpt_around(bytes: &[u8], start: u64, at: u64) -> Excerpt {
 /// The part of `bytes`, which begin at `base` of the stream, from `at` on.
 fn bytes_from(bytes: &[u8], base: u64, at: u64) -> &[u8] {
     bytes.get(to_usize(at.saturating_sub(base))..).unwrap_or_default()
+}
+
+/// The part of `bytes`, which begin at `base` of the stream, up to `at`.
+fn bytes_up_to(bytes: &[u8], base: u64, at: u64) -> &[u8] {
+    bytes.get(..to_usize(at.saturating_sub(base))).unwrap_or(bytes)
 }
 
 /// Offset in the stream of the end of `bytes`, which begin at `base`.

@@ -1,6 +1,6 @@
 //! Reads blocks, joined to the bytes that the block before left.
 
-use super::{Flow, Mode, StreamReader, bytes_from, excerpt_around};
+use super::{Flow, Mode, StreamReader, bytes_from, bytes_up_to, end_of, excerpt_around};
 use crate::formats::apitrace::decode::grammar::ParseStop;
 use crate::kit::num::{to_u64, to_usize};
 use crate::kit::steps;
@@ -88,9 +88,17 @@ impl StreamReader<'_> {
                 None => {
                     let rest = data.get(at..).unwrap_or_default();
                     let place = base.saturating_add(to_u64(at));
-                    match self.run(rest, place) {
-                        (_, Err(stop)) => stop,
-                        (read, Ok(())) => {
+                    let until = self.find_doubt_end(place);
+                    let until = until.filter(|until| *until < end_of(data, base));
+                    let part = until.map_or(rest, |until| bytes_up_to(rest, place, until));
+                    match (self.run(part, place), until) {
+                        ((_, Err(stop)), _) => stop,
+                        ((read, Ok(())), Some(until)) => {
+                            self.settle_suspects(until, false);
+                            at = at.saturating_add(read);
+                            continue;
+                        }
+                        ((read, Ok(())), None) => {
                             let left = rest.get(read..).unwrap_or_default();
                             self.carry.bytes.clear();
                             self.carry.bytes.extend_from_slice(left);
