@@ -52,6 +52,21 @@ fn a_sound_trace_is_clean() {
 }
 
 #[test]
+fn a_trace_in_zstd_that_lost_its_names_stays_a_trace() {
+    let stream = call_heavy(60_000);
+    let sound = zstd(&stream.bytes, 2 << 20, true);
+    // The names are in the first block of the first frame.
+    for (from, len) in [(40, 4_096), (200, 1_000)] {
+        let mut damaged = sound.clone();
+        damaged.drain(from..from + len);
+        let (repair, _) = mended(&damaged);
+        let kept = repair.after.tally.samples;
+        assert_eq!(repair.outcome, Outcome::RepairedWithLoss, "{len} bytes at {from}");
+        assert!(kept > stream.calls() / 2, "{len} bytes at {from}: {kept} calls");
+    }
+}
+
+#[test]
 fn every_event_and_call_is_counted_in_every_container() {
     for Clean { name, stream } in clean() {
         for container in Container::ALL {

@@ -194,6 +194,8 @@ struct Calls {
     behind: u64,
     /// Unchanged among these.
     right: u64,
+    /// Listed as suspect among the unchanged ones.
+    doubted: u64,
     /// Changed among these, apart from placeholders.
     other: u64,
     /// Listed as suspect among the changed ones.
@@ -268,7 +270,10 @@ impl<'j> Proof<'j> {
         for number in self.whole.keys().filter(|number| !early.contains(number)) {
             sum.behind += 1;
             match dump.calls.get(number) {
-                Some(_) if same(number) => sum.right += 1,
+                Some(_) if same(number) => {
+                    sum.right += 1;
+                    sum.doubted += u64::from(marked(number));
+                }
                 Some(found) if !found.contains("lost_call") => {
                     sum.other += 1;
                     sum.marked += u64::from(marked(number));
@@ -280,11 +285,13 @@ impl<'j> Proof<'j> {
 
     /// Prints the counts and returns them.
     fn end(self, name: &str) -> BTreeMap<&'static str, Calls> {
-        for (kind, Calls { before, behind, right, other, marked }) in &self.sums {
+        for (kind, sum) in &self.sums {
+            let Calls { before, behind, right, doubted, other, marked } = sum;
             let share = 100.0 * *right as f64 / *behind as f64;
             eprintln!(
                 "{name}, {kind}: {before} calls before the damage, none lost; {share:.1} % of the \
-                 {behind} after it right, {other} other ones, {marked} of them marked"
+                 {behind} after it right, {doubted} of them in doubt, {other} other ones, {marked} \
+                 of them marked"
             );
         }
         assert!(self.wrong.is_empty(), "{}", self.wrong.join("\n"));

@@ -289,7 +289,7 @@ fn a_terminal_shows_the_share_the_rate_and_the_time_left_of_one_large_recording(
     }
     assert!(timed.is_empty() || timed.contains(&true), "{timed:?}");
     // A pipe gets the product and nothing else.
-    let child = start(&["dump".as_ref(), &folder.path().join("big")]);
+    let child = start(&["map".as_ref(), &folder.path().join("big")]);
     let output = child.wait_with_output().unwrap();
     assert!(output.stderr.is_empty() || output.stderr.starts_with(b"tracemend: "));
     assert!(!output.stdout.contains(&b'\r'));

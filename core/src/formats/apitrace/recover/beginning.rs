@@ -52,6 +52,8 @@ const NAME_PREFIXES: [&[u8]; 12] = [
     b"IDirect3D",
     b"IDXGI",
 ];
+/// The version of most traces.
+const NEWEST: &[u64] = &[layout::VERSION_MAX];
 /// Numbers of threads that a trace begins with.
 const THREADS_MAX: u64 = 1_000;
 /// Names of properties that apitrace writes since version 6, before the first call.
@@ -76,14 +78,12 @@ fn find_by_few(source: &Source<'_>, limits: &Limits) -> Option<Container> {
         false => &[Container::Snappy, Container::Zstd, Container::Gzip, Container::Brotli],
     };
     let mut steps = NAMED_STEPS.min(limits.of(&RESYNC));
-    let mut holds = |few: Few, version: u64| {
+    let mut holds = |few: Few, versions: &[u64]| {
         let mut containers = all.iter().copied();
         containers
-            .find(|container| holds_events(source, *container, limits, (few, version), &mut steps))
+            .find(|container| holds_events(source, *container, limits, (few, versions), &mut steps))
     };
-    let newest = holds(Few::AtEnd, layout::VERSION_MAX);
-    newest
-        .or_else(|| layout::VERSIONS.into_iter().find_map(|version| holds(Few::AtFaults, version)))
+    holds(Few::AtEnd, NEWEST).or_else(|| holds(Few::AtFaults, &layout::VERSIONS))
 }
 
 /// Whether the first bytes show names of functions as they are: snappy stores a name as it is where
@@ -135,7 +135,7 @@ pub fn holds_trace(source: &Source<'_>, container: Container, limits: &Limits) -
 }
 
 fn holds_within(source: &Source<'_>, container: Container, limits: &Limits, most: u64) -> bool {
-    let many = (Few::Never, layout::VERSION_MAX);
+    let many = (Few::Never, NEWEST);
     let mut steps = most.min(limits.of(&RESYNC));
     is_beginning(source, container, limits)
         || holds_events(source, container, limits, many, &mut steps)
@@ -194,18 +194,23 @@ fn holds_events(
     source: &Source<'_>,
     container: Container,
     limits: &Limits,
-    (few, version): (Few, u64),
+    (few, versions): (Few, &[u64]),
     steps: &mut u64,
 ) -> bool {
     let (definitions, calls) = (Definitions::default(), Calls::default());
     let lost_calls = LostCalls::default();
-    let context = ProbeContext {
-        definitions: &definitions,
-        calls: &calls,
-        lost_calls: &lost_calls,
-        version,
-        depth_max: limits.of(&NESTING),
-        donor: None,
+    let finds = |bytes: &[u8], at_end: bool, steps: &mut u64| {
+        versions.iter().any(|version| {
+            let context = ProbeContext {
+                definitions: &definitions,
+                calls: &calls,
+                lost_calls: &lost_calls,
+                version: *version,
+                depth_max: limits.of(&NESTING),
+                donor: None,
+            };
+            finds_events(&context, bytes, (few, at_end), steps)
+        })
     };
     let (mut expanded, mut bytes) = (0, Vec::new());
     for block in Expansion::new(source, container, limits) {
@@ -214,7 +219,7 @@ fn holds_events(
         let is_lost = block.fault.as_ref().is_some_and(Fault::loses_bytes);
         if is_lost || bytes.len() >= SEARCH_WINDOW {
             let are_few = is_lost && few == Few::AtFaults;
-            if finds_events(&context, &bytes, (few, are_few), steps) {
+            if finds(&bytes, are_few, steps) {
                 return true;
             }
             bytes.clear();
@@ -223,7 +228,7 @@ fn holds_events(
             break;
         }
     }
-    finds_events(&context, &bytes, (few, few != Few::Never), steps)
+    finds(&bytes, few != Few::Never, steps)
 }
 
 fn finds_events(
