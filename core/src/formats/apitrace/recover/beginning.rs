@@ -34,6 +34,8 @@ const NAMES_LEN: u64 = 2 << 20;
 const NAMES_LEAST: usize = 4;
 /// Names before which an event is looked for first.
 const NAMES_MOST: usize = 64;
+/// Bytes of the shortest name.
+const NAME_LEN: usize = 6;
 /// Bytes between the tag of an enter and the length of its function's name: the numbers of thread
 /// and function.
 const ENTER_HEADS: std::ops::RangeInclusive<usize> = 3..=6;
@@ -114,7 +116,8 @@ fn is_name(word: &[u8]) -> bool {
             })
         })
     };
-    begins(word) || word.get(1..).is_some_and(begins)
+    // Nearly all words of other bytes are shorter.
+    word.len() >= NAME_LEN && (begins(word) || word.get(1..).is_some_and(begins))
 }
 
 /// Returns the container of a trace whose first bytes are no magic: it lost it, or has none.
