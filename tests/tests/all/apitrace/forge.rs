@@ -53,8 +53,8 @@ fn a_sound_trace_is_clean() {
 
 #[test]
 fn a_trace_in_zstd_that_lost_its_names_stays_a_trace() {
-    let stream = call_heavy(60_000);
-    let sound = zstd(&stream.bytes, 2 << 20, true);
+    let stream = call_heavy(10_000);
+    let sound = zstd(&stream.bytes, 256 << 10, true);
     // The names are in the first block of the first frame.
     for (from, len) in [(40, 4_096), (200, 1_000)] {
         let mut damaged = sound.clone();
@@ -119,7 +119,7 @@ fn calls_with_placeholder_definitions_are_listed_as_suspect() {
     let last: u64 = last.parse().unwrap();
     assert!(last < 60, "{last} lost of {late} in the frames");
     // The call in the middle with its own definitions is unchanged.
-    let sound = |call: &u64| *call != 4 * 31 + 29;
+    let sound = |call: &u64| *call != 30 * 5 + 4;
     let unmarked: Vec<u64> = (last + 1..late).filter(|call| sound(call) && !marked(call)).collect();
     assert!(unmarked.is_empty(), "{unmarked:?} of {ranges:?}");
     assert!(uses.iter().all(marked), "{ranges:?}");
