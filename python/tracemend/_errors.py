@@ -58,5 +58,7 @@ def error(exit: int, messages: str) -> Error:
     """Returns the exception for an exit code and the messages of a run."""
     kinds: list[type[Error]] = [UsageError, CannotRepair, InputError, LimitReached, InternalError]
     kind = next((kind for kind in kinds if kind.exit == exit), Error)
-    lines = [line.removeprefix("tracemend: ") for line in messages.strip().splitlines()]
+    # An error of the arguments has more paragraphs, about the help of the command line.
+    first = messages.strip().split("\n\n")[0].splitlines()
+    lines = [line.removeprefix("tracemend: ").removeprefix("error: ") for line in first]
     return kind("\n".join(lines), exit)

@@ -43,7 +43,7 @@ class Batch:
         return [json.loads(line) for line in self._native.lines()]
 
     def to_arrow(self) -> pyarrow.RecordBatch:
-        """Returns the records for Arrow. Integers keep all digits, lists are lists. Needs pyarrow."""
+        """Returns the records for Arrow: integers with all digits, lists as lists. Needs pyarrow."""
         import pyarrow
 
         named = [(column[0], _array(column)) for column in self._native.arrays()]
@@ -62,10 +62,11 @@ class Batch:
         batch = self.to_arrow()
         if "types_mapper" not in options:
             holed = {column.type for column in batch.columns if column.null_count}
-            options["types_mapper"] = lambda kind: pandas.ArrowDtype(kind) if kind in holed else None
-        return batch.to_pandas(**options)
+            options["types_mapper"] = {kind: pandas.ArrowDtype(kind) for kind in holed}.get
+        frame: pandas.DataFrame = batch.to_pandas(**options)
+        return frame
 
-    def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
+    def __arrow_c_array__(self, requested_schema: Any = None) -> Any:
         """Passes the records to any library that knows the C data interface of Arrow."""
         return self.to_arrow().__arrow_c_array__(requested_schema)
 
@@ -90,12 +91,13 @@ class Records(Iterator[Batch]):
             return Batch(item)
         self.close()
         exit, messages = item
+        if exit == 0:
+            raise StopIteration
         failure = error(exit, messages)
         # Exit code 1 with a message about what was left out: the rest of the records was read.
-        if type(failure) is Error and (not self._is_empty or " left out" in messages):
-            warnings.warn(str(failure), IncompleteWarning, stacklevel=2)
-        elif exit != 0:
+        if type(failure) is not Error or (self._is_empty and " left out" not in messages):
             raise failure
+        warnings.warn(str(failure), IncompleteWarning, stacklevel=2)
         raise StopIteration
 
     def close(self) -> None:
