@@ -28,7 +28,7 @@ pub(crate) enum Shape {
     Bool,
     /// Integers from `i64::MIN` to `i64::MAX`.
     Int,
-    /// Integers from 0 to `u64::MAX`, one of which is above `i64::MAX`.
+    /// Integers from 0 to `u64::MAX`, at least one above `i64::MAX`.
     Natural,
     Float,
     Text,
