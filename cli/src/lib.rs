@@ -23,6 +23,7 @@ use std::ffi::OsString;
 use clap::error::ErrorKind;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
+pub use files::embedded::embed;
 pub use files::sandbox;
 pub use files::streams::{Streams, with_process};
 pub use kit::exit::{Exit, Failure};

@@ -28,12 +28,13 @@ const STARTS: [(&str, &str); 3] = [
     ("start-review.md", "A recording from a stranger"),
 ];
 /// Guides: file in `docs`, and title.
-const GUIDES: [(&str, &str); 13] = [
+const GUIDES: [(&str, &str); 14] = [
     ("messages.md", "Messages of other programs"),
     ("ci.md", "tracemend in CI"),
     ("salvage.md", "Salvage"),
     ("transport.md", "On its way"),
     ("tables.md", "Records in other tools"),
+    ("python.md", "Python"),
     ("review.md", "Review"),
     ("library.md", "The library"),
     ("perf-records.md", "Records and features of perf.data"),

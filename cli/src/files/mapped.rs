@@ -17,7 +17,8 @@
 //! of the page and remembers it: whoever read the file asks `Mapped::has_lost_pages` before the
 //! result counts. Else it writes a fixed sentence, removes the unfinished output and leaves with
 //! code 5. The same removal is done on SIGINT, SIGTERM and SIGHUP, which then take their course;
-//! the first two add a line about what was done.
+//! the first two add a line about what was done. A program that is only a guest in its process
+//! (`embedded`) handles SIGBUS alone, and only for its own maps.
 //!
 //! A lease (`take_lease`) is a system call on an open file, which touches no memory.
 #![allow(unsafe_code, reason = "the memory map, signal handlers and leases, and nothing else")]
@@ -34,7 +35,7 @@ use std::sync::Arc;
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 
-use crate::files::lost;
+use crate::files::{embedded, lost};
 use crate::kit::exit::Exit;
 use crate::kit::interrupted::{self, LINE_MAX};
 
@@ -79,6 +80,13 @@ enum Bytes {
 struct Map(memmap2::Mmap);
 
 impl Map {
+    fn new(map: memmap2::Mmap) -> Self {
+        let map = Self(map);
+        let [start, end] = map.place();
+        embedded::note_map(start, end);
+        map
+    }
+
     /// Where its pages lie.
     fn place(&self) -> [usize; 2] {
         let (start, page) = (self.0.as_ptr().addr(), PAGE.load(Ordering::SeqCst).max(1));
@@ -91,6 +99,7 @@ impl Drop for Map {
         // Another map may come to lie there.
         let [start, end] = self.place();
         lost::forget(start, end);
+        embedded::forget_map(start, end);
     }
 }
 
@@ -161,7 +170,7 @@ impl Mapped {
         }
         // SAFETY: not upheld in full; the module's documentation says why that is sound enough.
         let map = unsafe { memmap2::MmapOptions::new().len(len).map(file)? };
-        Ok(Self(Bytes::Map(Map(map))))
+        Ok(Self(Bytes::Map(Map::new(map))))
     }
 
     /// Whether some of the bytes that were read are not those of the file; see [`survive`].
@@ -194,7 +203,7 @@ impl Mapped {
         let size = usize::try_from(len).map_err(|_| too_large())?;
         // SAFETY: the file has no name, and its parts are written once, before they are mapped.
         let map = unsafe { memmap2::MmapOptions::new().offset(start).len(size).map(&*file)? };
-        Ok(Self(Bytes::Part(Part { map: Map(map), file, start, len })))
+        Ok(Self(Bytes::Part(Part { map: Map::new(map), file, start, len })))
     }
 
     /// The bytes.
@@ -239,6 +248,9 @@ fn replace_lost(address: usize) -> bool {
         return false;
     }
     let page = address & !(len - 1);
+    if embedded::is_on() && !embedded::has_map_at(page) {
+        return false;
+    }
     let next = page.wrapping_add(len);
     let is_noted = lost::note(page, next);
     // SAFETY: the page belongs to the map of a file, as the kernel found, so nothing else is lost;
@@ -296,6 +308,9 @@ impl Drop for RemovedOnDeath {
     }
 }
 
+/// The action of SIGBUS before that of this program.
+static BUS_BEFORE: AtomicPtr<libc::sigaction> = AtomicPtr::new(ptr::null_mut());
+
 /// Installs the handlers, once.
 pub(crate) fn install() {
     static INSTALLED: Once = Once::new();
@@ -304,8 +319,9 @@ pub(crate) fn install() {
         let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
         PAGE.store(usize::try_from(page).unwrap_or(0), Ordering::SeqCst);
         handle(libc::SIGBUS);
-        for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
-            handle(signal);
+        match embedded::is_on() {
+            true => survive(),
+            false => [libc::SIGINT, libc::SIGTERM, libc::SIGHUP].into_iter().for_each(handle),
         }
         ignore_broken_leases();
     });
@@ -353,6 +369,10 @@ fn handle(signal: libc::c_int) {
         if old.sa_sigaction == libc::SIG_IGN && signal != libc::SIGBUS {
             return;
         }
+        if signal == libc::SIGBUS {
+            // Leaked, once: the handler may need it at any time.
+            BUS_BEFORE.store(Box::leak(Box::new(old)), Ordering::SeqCst);
+        }
         let mut action: libc::sigaction = std::mem::zeroed();
         action.sa_sigaction = handler as *const () as libc::sighandler_t;
         // Rust's threads have an alternate stack for signals; the default action comes back, so
@@ -374,6 +394,11 @@ extern "C" fn died(signal: libc::c_int, info: *mut libc::siginfo_t, _context: *m
             && (*info).si_code == BUS_ADRERR
             && replace_lost((*info).si_addr().addr())
         {
+            return;
+        }
+        if embedded::is_on() {
+            // The access is repeated, and comes to the handler of the process or the default one.
+            libc::sigaction(libc::SIGBUS, BUS_BEFORE.load(Ordering::SeqCst), ptr::null_mut());
             return;
         }
         for slot in &UNFINISHED {

@@ -148,6 +148,9 @@ fn examples_name_the_version_of_the_project() {
         assert_eq!(named.len(), count, "{name}: {named:?}");
         assert!(named.iter().all(|rest| rest.starts_with(version)), "{name}: {named:?}");
     }
+    // Outside of the workspace, which names the version once.
+    let python = fs::read_to_string(root().join("python/Cargo.toml")).unwrap();
+    assert!(python.contains(&format!("\nversion = \"{version}\"\n")), "python/Cargo.toml");
     let readme = fs::read_to_string(root().join("README.md")).unwrap();
     let rust = format!("Rust {} or newer", env!("CARGO_PKG_RUST_VERSION"));
     assert!(readme.contains(&rust), "README.md does not name the oldest toolchain: {rust}");
