@@ -21,7 +21,10 @@
 
 mod abi;
 mod attrs;
+mod aux_buffers;
+mod aux_clock;
 mod aux_index;
+mod aux_info;
 mod aux_records;
 mod changed;
 mod close;
