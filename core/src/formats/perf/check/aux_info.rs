@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::aux_records::ANY;
 use super::records::RecordCheck;
 use crate::formats::perf::decode::record::aux::AuxTrace;
-use crate::formats::perf::decode::record::tracer::TracerInfo;
+use crate::formats::perf::decode::record::tracer::{PtClock, TracerInfo};
 use crate::formats::perf::decode::trace::Tracer;
 use crate::formats::perf::{repair, rules};
 use crate::kit::cursor::Order;
@@ -26,6 +26,7 @@ pub(super) fn check(records: &RecordCheck, report: &mut Report) -> bool {
     let order = records.events.order();
     let fault = find_wrong_type(records, info)
         .or_else(|| find_wrong_pmu(records, info, order))
+        .or_else(|| find_wrong_clock(records, info, order))
         .or_else(|| find_wrong_cpu(records, info, order));
     let Some((field, defect, fix)) = fault else { return true };
     let size = byte_count(info.span.len());
@@ -57,7 +58,7 @@ fn find_wrong_pmu(records: &RecordCheck, info: &TracerInfo, order: Order) -> Opt
     let kinds: BTreeSet<u64> = events.attrs().iter().map(|attr| attr.kind.into()).collect();
     let is_wrong = match records.aux.tracer() {
         Some(Tracer::CoreSight) => !kinds.contains(&found),
-        _ => found < FIRST_PMU,
+        _ => found < FIRST_PMU && kinds.contains(&found),
     };
     if !is_wrong {
         return None;
@@ -68,6 +69,23 @@ fn find_wrong_pmu(records: &RecordCheck, info: &TracerInfo, order: Order) -> Opt
         _ => drop_info(info),
     };
     Some(("pmu_type", format!("is {found}, which is not the PMU of an event of the tracer"), fix))
+}
+
+/// A clock of Intel PT by which perf divides by 0. TIME_CONV has the same words.
+fn find_wrong_clock(records: &RecordCheck, info: &TracerInfo, order: Order) -> Option<Fault> {
+    let clock = info.clock.filter(PtClock::is_zero)?;
+    let [shift, mult] = clock.words;
+    let defect = format!("is {mult} and time_shift {shift}: less than 50 MHz");
+    let words = records.aux.clock.map(|(conv, _)| (conv.span, [conv.shift, conv.mult]));
+    let words = words.filter(|(_, words)| !PtClock { words: *words, ..clock }.is_zero());
+    let fix = words.map(|(witness, words)| {
+        let bytes: Vec<u8> =
+            words.into_iter().flat_map(|word| repair::u64_bytes(word, order)).collect();
+        let summary = "set the clock of AUXTRACE_INFO to that of TIME_CONV";
+        let edits = vec![Edit::replace(clock.span, bytes)];
+        Fix::new(Safety::Lossy, summary, edits).altered(1).witness(witness, "TIME_CONV")
+    });
+    Some(("time_mult", defect, fix.unwrap_or_else(|| drop_info(info))))
 }
 
 /// A CPU of CoreSight that has traces, but no words: perf 7.2 ends at its first trace.

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::records::RecordCheck;
-use super::{aux_buffers, aux_clock, aux_info};
+use super::{aux_buffers, aux_clock, aux_coresight, aux_info};
 use crate::formats::perf::decode::event::Events;
 use crate::formats::perf::decode::frame::{Place, RecordView};
 use crate::formats::perf::decode::record::aux::{Aux, AuxTrace, TimeConv, flag};
@@ -47,6 +47,17 @@ struct Written {
     tid: u32,
 }
 
+/// A record of the kernel that CoreSight may contradict: an AUX_OUTPUT_HW_ID, or an AUX with flags
+/// that other tracers ignore.
+pub(super) struct Told {
+    pub(super) kind: u32,
+    pub(super) span: Span,
+    pub(super) place: Place,
+    /// `hw_id` or `flags`.
+    pub(super) value: u64,
+    pub(super) cpu: Option<u32>,
+}
+
 /// The records about traces.
 #[derive(Default)]
 pub(super) struct AuxRecords {
@@ -57,6 +68,7 @@ pub(super) struct AuxRecords {
     /// The AUXTRACE records, in their order.
     pub(super) traces: Vec<(AuxTrace, Place)>,
     written: Vec<Written>,
+    pub(super) told: Vec<Told>,
     /// The flags of all AUX records together.
     flags: u64,
     /// Records that are kept.
@@ -66,8 +78,8 @@ pub(super) struct AuxRecords {
 
 impl AuxRecords {
     /// Their types.
-    pub(super) const KINDS: [u32; 4] =
-        [kind::AUX, kind::AUXTRACE_INFO, kind::AUXTRACE, kind::TIME_CONV];
+    pub(super) const KINDS: [u32; 5] =
+        [kind::AUX, kind::AUX_OUTPUT_HW_ID, kind::AUXTRACE_INFO, kind::AUXTRACE, kind::TIME_CONV];
 
     pub(super) fn new(limits: &Limits) -> Self {
         Self { most: limits.count_of(&AUX_RECORDS), ..Self::default() }
@@ -79,6 +91,14 @@ impl AuxRecords {
         let spans = self.traces.iter().map(|(trace, _)| trace.span);
         let listed = spans.filter(|span| span.layer == Layer::stored(0));
         (!self.is_full).then(|| listed.collect())
+    }
+
+    fn note_told(&mut self, record: &RecordView<'_>, value: Option<u64>, events: &Events) {
+        if let Some(value) = value.filter(|_| self.has_room()) {
+            let cpu = events.origin_of(record).and_then(|origin| origin.cpu);
+            let (kind, span, place) = (record.frame.kind, record.span(), record.place);
+            self.told.push(Told { kind, span, place, value, cpu });
+        }
     }
 
     /// Corrects the size of the last trace, whose record is at `offset`, to that of its bytes.
@@ -130,7 +150,8 @@ impl AuxRecords {
     }
 
     fn has_room(&mut self) -> bool {
-        self.is_full |= self.traces.len().saturating_add(self.written.len()) >= self.most;
+        let kept = self.traces.len().saturating_add(self.written.len());
+        self.is_full |= kept.saturating_add(self.told.len()) >= self.most;
         !self.is_full
     }
 
@@ -151,9 +172,16 @@ impl AuxRecords {
                     self.traces.push((trace, record.place));
                 }
             }
+            kind::AUX_OUTPUT_HW_ID => {
+                let hw_id = record.cursor(order).u64("aux_output_hw_id.hw_id").ok();
+                self.note_told(record, hw_id, events);
+            }
             kind::AUX => {
                 let Some(aux) = Aux::read(record, order) else { return };
                 self.flags |= aux.flags;
+                if aux.flags > u64::from(u16::MAX) {
+                    self.note_told(record, Some(aux.flags), events);
+                }
                 let origin = events.origin_of(record);
                 let origin = origin.and_then(|origin| origin.cpu.zip(origin.tid));
                 let is_judged = aux.size > 0 && aux.flags & flag::OVERWRITE == 0;
@@ -191,7 +219,9 @@ pub(super) fn check(
     } else {
         let has_buffers = aux_buffers::check(&aux.traces, can_edit, order, report);
         // Of a CPU that cannot exist, AUXTRACE_INFO has no words.
-        let is_read = has_buffers && aux_info::check(records, report);
+        let is_read = has_buffers
+            && aux_info::check(records, report)
+            && aux_coresight::check(aux, can_edit, order, report);
         push_missing(aux, is_complete && is_read, report);
         push_damage(aux, files, report);
     }

@@ -23,6 +23,7 @@ mod abi;
 mod attrs;
 mod aux_buffers;
 mod aux_clock;
+mod aux_coresight;
 mod aux_index;
 mod aux_info;
 mod aux_records;
