@@ -51,7 +51,7 @@ impl Shown {
 }
 
 #[test]
-fn every_hostile_number_at_which_a_perf_fails_is_an_error_and_is_mended() {
+fn every_hostile_number_at_which_a_perf_fails_is_an_error_and_is_repaired() {
     let share = Share::one_in(ONE_IN);
     let cases = Tracer::ALL.into_iter().flat_map(|tracer| {
         hostile(tracer).into_iter().map(move |hostile| (tracer, hostile))
@@ -102,13 +102,13 @@ fn judge((tracer, case): (Tracer, &Hostile), path: &Path, perfs: &[Perf]) -> Opt
     // The message is a text, whose end perf does not need.
     let is_text = codes == ["PD2003"] && case.name.starts_with("72+56");
     let is_agreed = is_known || is_text || perfs.is_empty() || fails == has_error;
-    let is_mended = !repair.after.has_errors()
+    let is_repaired = !repair.after.has_errors()
         && ask(&target, path, perfs).iter().all(|shown| is_known || shown.is_whole(tracer));
-    let sign = match (is_agreed, has_error && !is_mended) {
+    let sign = match (is_agreed, has_error && !is_repaired) {
         (true, false) => return None,
         (false, _) if fails => "no error, but perf fails",
         (false, _) => "error, but perf shows all",
-        (true, true) => "not mended",
+        (true, true) => "perf fails after the repair",
     };
     Some(format!("{tracer:?} {}: {sign}: {codes:?} {:?} {shown:?}", case.name, repair.outcome))
 }

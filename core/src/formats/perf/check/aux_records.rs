@@ -8,14 +8,14 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::records::RecordCheck;
-use super::{aux_buffers, aux_clock, aux_coresight, aux_info};
+use super::{aux_buffers, aux_clock, aux_info, aux_told};
 use crate::formats::perf::decode::event::Events;
 use crate::formats::perf::decode::frame::{Place, RecordView};
 use crate::formats::perf::decode::record::aux::{Aux, AuxTrace, TimeConv, flag};
 use crate::formats::perf::decode::record::tracer::TracerInfo;
 use crate::formats::perf::decode::recording::RecordFile;
 use crate::formats::perf::decode::trace::{FRAME, Tracer, find_damage};
-use crate::formats::perf::layout::record as kind;
+use crate::formats::perf::layout::{MOST_CPUS, record as kind};
 use crate::formats::perf::layout::versions::FIRST_WITH_CLOCK;
 use crate::formats::perf::limits::AUX_RECORDS;
 use crate::formats::perf::{repair, rules};
@@ -47,8 +47,8 @@ struct Written {
     tid: u32,
 }
 
-/// A record of the kernel that CoreSight may contradict: an AUX_OUTPUT_HW_ID, or an AUX with flags
-/// that other tracers ignore.
+/// A record of the kernel that perf reads for some tracers only: an AUX_OUTPUT_HW_ID, an AUX with
+/// unknown flags, or another one of a CPU that cannot exist.
 pub(super) struct Told {
     pub(super) kind: u32,
     pub(super) span: Span,
@@ -78,8 +78,16 @@ pub(super) struct AuxRecords {
 
 impl AuxRecords {
     /// Their types.
-    pub(super) const KINDS: [u32; 5] =
-        [kind::AUX, kind::AUX_OUTPUT_HW_ID, kind::AUXTRACE_INFO, kind::AUXTRACE, kind::TIME_CONV];
+    pub(super) const KINDS: [u32; 8] = [
+        kind::AUX,
+        kind::ITRACE_START,
+        kind::SWITCH,
+        kind::SWITCH_CPU_WIDE,
+        kind::AUX_OUTPUT_HW_ID,
+        kind::AUXTRACE_INFO,
+        kind::AUXTRACE,
+        kind::TIME_CONV,
+    ];
 
     pub(super) fn new(limits: &Limits) -> Self {
         Self { most: limits.count_of(&AUX_RECORDS), ..Self::default() }
@@ -133,7 +141,8 @@ impl AuxRecords {
             let rule = &rules::TRACE_SIZE_WRONG;
             report.push_with(rule, rule.severity, || {
                 let size = trace.size;
-                let message = format!("auxtrace.size is {stored}, but a record follows {size} bytes");
+                let after = byte_count(size);
+                let message = format!("auxtrace.size is {stored}, but a record follows after {after}");
                 let field = Span::sized(trace.span.layer, trace.span.start.saturating_add(8), 8);
                 let edit = Edit::replace(field, repair::u64_bytes(size, order));
                 let edits = if can_edit { vec![edit] } else { Vec::new() };
@@ -170,6 +179,12 @@ impl AuxRecords {
             kind::AUXTRACE if record.place.layer.is_stored() => {
                 if let Some(trace) = AuxTrace::read(record, order).filter(|_| self.has_room()) {
                     self.traces.push((trace, record.place));
+                }
+            }
+            kind::ITRACE_START | kind::SWITCH | kind::SWITCH_CPU_WIDE => {
+                let cpu = events.origin_of(record).and_then(|origin| origin.cpu);
+                if cpu.is_some_and(|cpu| cpu >= MOST_CPUS) {
+                    self.note_told(record, Some(0), events);
                 }
             }
             kind::AUX_OUTPUT_HW_ID => {
@@ -221,7 +236,7 @@ pub(super) fn check(
         // Of a CPU that cannot exist, AUXTRACE_INFO has no words.
         let is_read = has_buffers
             && aux_info::check(records, report)
-            && aux_coresight::check(aux, can_edit, order, report);
+            && aux_told::check(aux, can_edit, order, report);
         push_missing(aux, is_complete && is_read, report);
         push_damage(aux, files, report);
     }

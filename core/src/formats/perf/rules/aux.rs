@@ -97,7 +97,7 @@ rules! {
         severity: Severity::Error,
         summary: "the size of a trace is not that of its bytes",
         problem: "The size in an AUXTRACE record counts the bytes of the trace, which follow the \
-            record. At their end there is not a record, or they end after the file. Complete \
+            record. No record begins at their end, or they end after the file. Complete \
             records follow other bytes, where an AUX record or the next AUXTRACE of the buffer \
             has the end of the trace.",
         impact: "perf script reads bytes of the trace as records, or skips records as a part of \

@@ -131,7 +131,7 @@ fn coresight(mut words: Cursor<'_>) -> Result<(), BodyError> {
     words.skip(1, 8, "auxtrace_info.snapshot")?;
     let mut found = 0_u64;
     while !words.is_empty() {
-        coresight_cpu(&mut words, version)?;
+        coresight_cpu(&mut words, version, cpus == 1)?;
         found = found.saturating_add(1);
     }
     if found == cpus && cpus > 0 {
@@ -141,8 +141,12 @@ fn coresight(mut words: Cursor<'_>) -> Result<(), BodyError> {
     Err(BodyError::Differs { label, value, right: pmu | found, span: counted })
 }
 
-/// The words of a CPU of CoreSight.
-fn coresight_cpu(words: &mut Cursor<'_>, version: u64) -> Result<(), BodyError> {
+/// The words of a CPU of CoreSight; those of the only CPU fill the record.
+fn coresight_cpu(
+    words: &mut Cursor<'_>,
+    version: u64,
+    is_only: bool,
+) -> Result<(), BodyError> {
     let start = words.position();
     let magic = words.u64("auxtrace_info.magic")?;
     let kind = MAGICS.iter().position(|known| *known == magic);
@@ -157,9 +161,19 @@ fn coresight_cpu(words: &mut Cursor<'_>, version: u64) -> Result<(), BodyError> 
     words.skip(1, 8, "auxtrace_info.cpu")?;
     let parameters = match version {
         0 => OLD_PARAMETERS.get(kind).copied().ok_or(unknown)?,
+        _ if is_only => only_parameters(words)?,
         _ => word(words, "auxtrace_info.parameters", words.left() >> 3)?,
     };
     Ok(words.skip(parameters, 8, "auxtrace_info.parameters")?)
+}
+
+/// Reads the number of parameters of the only CPU.
+fn only_parameters(words: &mut Cursor<'_>) -> Result<u64, BodyError> {
+    let (start, label) = (words.position(), "auxtrace_info.parameters");
+    let value = words.u64(label)?;
+    let right = words.left() >> 3;
+    let span = words.since(start);
+    if value == right { Ok(value) } else { Err(BodyError::Differs { label, value, right, span }) }
 }
 
 /// The words of Arm SPE.

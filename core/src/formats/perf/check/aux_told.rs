@@ -1,8 +1,9 @@
-//! The records of the kernel about traces of CoreSight: perf ends at those that it cannot place.
+//! The records of the kernel about traces: perf ends at those that it cannot place.
 
-use super::aux_records::{AuxRecords, Told};
+use super::aux_records::{ANY, AuxRecords, Told};
+use crate::formats::perf::decode::record;
 use crate::formats::perf::decode::trace::Tracer;
-use crate::formats::perf::layout::record as kind;
+use crate::formats::perf::layout::{MOST_CPUS, record as kind};
 use crate::formats::perf::{repair, rules};
 use crate::kit::cursor::Order;
 use crate::kit::span::Span;
@@ -16,19 +17,22 @@ const FLAGS_AT: u64 = 24;
 /// The first bit of the version of `hw_id`, of which there is 0.
 const VERSION_BIT: u32 = 60;
 
-/// Checks the AUX and AUX_OUTPUT_HW_ID records. Returns whether perf reads them.
+/// Checks the records. Returns whether perf reads them.
 pub(super) fn check(aux: &AuxRecords, can_edit: bool, order: Order, report: &mut Report) -> bool {
-    if aux.tracer() != Some(Tracer::CoreSight) {
-        return true;
-    }
+    let Some(tracer) = aux.tracer() else { return true };
     let mut is_read = true;
     for told in &aux.told {
-        let Some((field, defect)) = find_fault(aux, told) else { continue };
+        let fault = match tracer {
+            Tracer::CoreSight => find_fault(aux, told),
+            Tracer::IntelPt => find_impossible_cpu(told),
+            Tracer::ArmSpe => None,
+        };
+        let Some((field, defect)) = fault else { continue };
         is_read = false;
         let rule = &rules::RECORD_MALFORMED;
         report.push_with(rule, rule.severity, || {
-            let name = if told.kind == kind::AUX { "AUX" } else { "AUX_OUTPUT_HW_ID" };
-            let message = format!("malformed {name} of CoreSight: {field} {defect}");
+            let name = record::name(told.kind).unwrap_or("record");
+            let message = format!("malformed {name} of {}: {field} {defect}", tracer.name());
             let path = told.place.path(&format!(".{field}"));
             let fix = build_fix(told, can_edit, order);
             Finding::new(rule, told.span, path, message).fix(fix)
@@ -37,11 +41,21 @@ pub(super) fn check(aux: &AuxRecords, can_edit: bool, order: Order, report: &mut
     is_read
 }
 
-/// Returns the field that perf does not read, and its defect.
+/// Returns the CPU of a record by which perf notes the thread that is traced.
+fn find_impossible_cpu(told: &Told) -> Option<(&'static str, String)> {
+    let is_start = !matches!(told.kind, kind::AUX | kind::AUX_OUTPUT_HW_ID);
+    let cpu = told.cpu.filter(|cpu| is_start && *cpu != ANY)?;
+    Some(("cpu", format!("is {cpu}, expected less than {MOST_CPUS}")))
+}
+
+/// Returns the field of CoreSight that perf does not read, and its defect.
 fn find_fault(aux: &AuxRecords, told: &Told) -> Option<(&'static str, String)> {
     if told.kind == kind::AUX {
         let unknown = told.value & !FLAGS;
         return (unknown != 0).then(|| ("flags", format!("has unknown bits {unknown:#x}")));
+    }
+    if told.kind != kind::AUX_OUTPUT_HW_ID {
+        return None;
     }
     let version = told.value >> VERSION_BIT;
     if version > 0 {
