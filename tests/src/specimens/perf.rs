@@ -311,7 +311,10 @@ pub fn specimens() -> Vec<Specimen> {
             records.retain(|record| record.kind != 70);
             trace::of_records(records, None).bytes
         }),
-        Specimen::new("PD2014", spe.with_u64(spe.records[spe.first_of(79).unwrap()].offset + 16, 0)),
+        Specimen::new(
+            "PD2014",
+            spe.with_u64(spe.records[spe.first_of(79).unwrap()].offset + 16, 0),
+        ),
         Specimen::new("PD2015", {
             let second = spe.records.iter().rfind(|record| record.kind == 71).unwrap();
             spe.with_u64(second.offset + 32, u64::MAX)

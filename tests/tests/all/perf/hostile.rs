@@ -53,9 +53,9 @@ impl Shown {
 #[test]
 fn every_hostile_number_at_which_a_perf_fails_is_an_error_and_is_repaired() {
     let share = Share::one_in(ONE_IN);
-    let cases = Tracer::ALL.into_iter().flat_map(|tracer| {
-        hostile(tracer).into_iter().map(move |hostile| (tracer, hostile))
-    });
+    let cases = Tracer::ALL
+        .into_iter()
+        .flat_map(|tracer| hostile(tracer).into_iter().map(move |hostile| (tracer, hostile)));
     let cases = Mutex::new(share.of(cases));
     let wrong = Mutex::new(Vec::new());
     std::thread::scope(|scope| {

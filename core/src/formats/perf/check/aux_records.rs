@@ -15,8 +15,8 @@ use crate::formats::perf::decode::record::aux::{Aux, AuxTrace, TimeConv, flag};
 use crate::formats::perf::decode::record::tracer::TracerInfo;
 use crate::formats::perf::decode::recording::RecordFile;
 use crate::formats::perf::decode::trace::{FRAME, Tracer, find_damage};
-use crate::formats::perf::layout::{MOST_CPUS, record as kind};
 use crate::formats::perf::layout::versions::FIRST_WITH_CLOCK;
+use crate::formats::perf::layout::{MOST_CPUS, record as kind};
 use crate::formats::perf::limits::AUX_RECORDS;
 use crate::formats::perf::{repair, rules};
 use crate::kit::cursor::Order;
@@ -111,7 +111,8 @@ impl AuxRecords {
 
     /// Corrects the size of the last trace, whose record is at `offset`, to that of its bytes.
     pub(super) fn correct_size(&mut self, offset: u64, size: u64) {
-        if let Some((trace, _)) = self.traces.last_mut().filter(|(last, _)| last.span.start == offset)
+        if let Some((trace, _)) =
+            self.traces.last_mut().filter(|(last, _)| last.span.start == offset)
             && trace.size != size
         {
             trace.stored_size = Some(trace.size);
@@ -142,7 +143,8 @@ impl AuxRecords {
             report.push_with(rule, rule.severity, || {
                 let size = trace.size;
                 let after = byte_count(size);
-                let message = format!("auxtrace.size is {stored}, but a record follows after {after}");
+                let message =
+                    format!("auxtrace.size is {stored}, but a record follows after {after}");
                 let field = Span::sized(trace.span.layer, trace.span.start.saturating_add(8), 8);
                 let edit = Edit::replace(field, repair::u64_bytes(size, order));
                 let edits = if can_edit { vec![edit] } else { Vec::new() };

@@ -87,7 +87,13 @@ impl AuxTrace {
         let tid = cursor.u32("auxtrace.tid").ok()?;
         let cpu = cursor.u32("auxtrace.cpu").ok()?;
         let stored_size = None;
-        Some(Self { span: record.span(), size, stored_size, offset, buffer: BufferName { idx, tid, cpu } })
+        Some(Self {
+            span: record.span(),
+            size,
+            stored_size,
+            offset,
+            buffer: BufferName { idx, tid, cpu },
+        })
     }
 
     /// The record and its trace.

@@ -142,11 +142,7 @@ fn coresight(mut words: Cursor<'_>) -> Result<(), BodyError> {
 }
 
 /// The words of a CPU of CoreSight; those of the only CPU fill the record.
-fn coresight_cpu(
-    words: &mut Cursor<'_>,
-    version: u64,
-    is_only: bool,
-) -> Result<(), BodyError> {
+fn coresight_cpu(words: &mut Cursor<'_>, version: u64, is_only: bool) -> Result<(), BodyError> {
     let start = words.position();
     let magic = words.u64("auxtrace_info.magic")?;
     let kind = MAGICS.iter().position(|known| *known == magic);
