@@ -72,7 +72,9 @@ fn build_fix(told: &Told, can_edit: bool, order: Order) -> Fix {
     let (summary, edit) = match told.kind {
         kind::AUX => {
             let at = told.span.start.saturating_add(FLAGS_AT);
-            let flags = told.value & FLAGS;
+            // Beside several unknown flags, the known ones are not those of a kernel either.
+            let is_one = (told.value & !FLAGS).count_ones() == 1;
+            let flags = if is_one { told.value & FLAGS } else { 0 };
             let field = Span::sized(told.span.layer, at, 8);
             let edit = Edit::replace(field, repair::u64_bytes(flags, order));
             (format!("set aux.flags to {flags:#x}"), edit)
