@@ -7,7 +7,8 @@
 //! Without files, those of `corpus/perf/clean` and the forged ones that perf reads are damaged. The
 //! table has a line per kind of damage. `PERF_CAMPAIGN_LIST=1` also lists each disagreement with
 //! the seed that makes it again, `case SEED FOLDER` writes the files of that seed, and `seeds
-//! SEED,SEED...` runs these cases only.
+//! SEED,SEED...` runs these cases only. The perf of the PATH judges: put a folder with a link named
+//! `perf` to another version before the others.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,

@@ -311,6 +311,18 @@ pub fn specimens() -> Vec<Specimen> {
             records.retain(|record| record.kind != 70);
             trace::of_records(records, None).bytes
         }),
+        Specimen::new(
+            "PD2014",
+            spe.with_u64(spe.records[spe.first_of(79).unwrap()].offset + 16, 0),
+        ),
+        Specimen::new("PD2015", {
+            let second = spe.records.iter().rfind(|record| record.kind == 71).unwrap();
+            spe.with_u64(second.offset + 32, u64::MAX)
+        }),
+        Specimen::new("PD2016", {
+            let record = &spe.records[spe.first_of(71).unwrap()];
+            spe.with_u64(record.offset + 8, 0)
+        }),
         Specimen::new("PD3006", {
             let aux = &spe.records[spe.first_of(11).unwrap()];
             spe.with_u64(aux.offset + 8, 1 << 20)

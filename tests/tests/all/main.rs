@@ -96,6 +96,7 @@ mod perf {
     mod for_perf;
     mod forge;
     mod gaps;
+    mod hostile;
     mod inside;
     mod joined;
     mod judge;

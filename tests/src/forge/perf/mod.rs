@@ -5,7 +5,7 @@
 //! - [`recording`]: puts them together and describes the result.
 //! - [`damage`]: breaks it, one method per fault.
 //! - [`simpleperf`]: recordings of the recorder of Android.
-//! - [`trace`]: recordings with traces of a processor.
+//! - [`trace`]: recordings with traces of a processor. [`hostile`]: with hostile numbers in them.
 //! - [`rot`]: damages any finished file at places that a seed chooses.
 //! - [`mod@clean`]: the ready-made recordings.
 //!
@@ -26,6 +26,7 @@ pub mod bytes;
 pub mod clean;
 pub mod damage;
 pub mod feature;
+pub mod hostile;
 pub mod record;
 pub mod recording;
 pub mod rot;

@@ -194,3 +194,95 @@ fn bytes_of_which_a_record_tells_are_in_an_auxtrace() {
         assert_eq!(codes(&report), expected, "{field} {value}");
     }
 }
+
+/// Returns the places of the AUXTRACE records.
+fn aux_traces(built: &Built) -> Vec<usize> {
+    built.records.iter().filter(|one| one.kind == 71).map(|one| one.offset).collect()
+}
+
+/// A recording of three traces of one buffer.
+fn three_traces() -> Built {
+    let tracer = Tracer::ArmSpe;
+    let mut maker = Maker::new(Order::Little, &event());
+    let mut records = vec![maker.time_conv(), maker.tracer(tracer), maker.comm("forge")];
+    let mut offset = 0;
+    for blocks in [16, 8, 24] {
+        let trace = tracer.trace(blocks);
+        let len = trace.len() as u64;
+        records.push(maker.aux_of(offset, len, 0));
+        records.extend([maker.auxtrace_of(offset, &trace), maker.sample()]);
+        offset += len;
+    }
+    of_records(records, None)
+}
+
+#[test]
+fn a_trace_that_continues_a_buffer_gets_its_name_back_exactly() {
+    let built = three_traces();
+    let places = aux_traces(&built);
+    for place in &places[1..] {
+        for (field, value) in [(32, 1 << 31), (32, u32::MAX), (32, 1 << 26), (40, 1 << 20)] {
+            let mut damaged = built.bytes.clone();
+            damaged[place + field..place + field + 4].copy_from_slice(&value.to_le_bytes());
+            let (repair, target) = mended(&damaged);
+            assert_eq!(codes(&repair.before), [("PD2015", Severity::Error)], "{field} {value}");
+            assert_eq!(repair.safety(), Some(Safety::Exact), "{field} {value}");
+            assert!(target == built.bytes, "{field} {value}");
+        }
+    }
+    // Nothing is before the first trace, so its name is only likely.
+    let (repair, target) = mended(&built.with_u64(places[0] + 32, u64::MAX));
+    assert_eq!((repair.outcome, repair.safety()), (Outcome::RepairedWithLoss, Some(Safety::Lossy)));
+    assert!(target == built.bytes);
+}
+
+#[test]
+fn a_damaged_size_of_a_trace_comes_back_exactly_and_every_record_stays() {
+    let built = three_traces();
+    for (number, place) in aux_traces(&built).into_iter().enumerate() {
+        let right = [1024, 512, 1536][number];
+        for size in [0, 8, right - 8, right + 8, right ^ 1 << 40, 1 << 63, u64::MAX] {
+            let (repair, target) = mended(&built.with_u64(place + 8, size));
+            assert_eq!(codes(&repair.before), [("PD2016", Severity::Error)], "{number} {size}");
+            assert_eq!(repair.safety(), Some(Safety::Exact), "{number} {size}");
+            assert!(target == built.bytes, "{number} {size}");
+        }
+    }
+}
+
+#[test]
+fn a_record_that_is_damaged_after_a_trace_does_not_change_its_size() {
+    let built = three_traces();
+    let first = &built.records[built.first_of(71).unwrap()];
+    let damaged = built.with_u64(first.range().end, u64::MAX);
+    let (repair, target) = mended(&damaged);
+    assert_eq!(repair.before.count(&tracemend::formats::perf::rules::TRACE_SIZE_WRONG), 0);
+    assert_eq!(repair.outcome, Outcome::RepairedWithLoss);
+    assert_eq!(target[first.offset + 8..first.offset + 16], 1024_u64.to_le_bytes());
+}
+
+#[test]
+fn arm_spe_without_a_clock_gets_one_by_which_perf_shows_every_sample() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("perf.data");
+    let sound = records(Tracer::ArmSpe);
+    let without = of_records(sound[1..].to_vec(), None).bytes;
+    let built = of_records(sound, None);
+    let clock = built.records[built.first_of(79).unwrap()].offset;
+    for (damaged, safety) in [
+        (without, Safety::Synthetic),
+        (built.with_u64(clock + 16, 0), Safety::Lossy),
+        (built.with_u64(clock + 16, 1 << 32), Safety::Lossy),
+    ] {
+        let (repair, target) = mended(&damaged);
+        assert_eq!(codes(&repair.before), [("PD2014", Severity::Error)]);
+        assert_eq!((repair.safety(), repair.after.tally.samples), (Some(safety), 3));
+        assert_eq!(mended(&target).0.outcome, Outcome::Clean);
+        for perf in Perf::all_or_skip() {
+            std::fs::write(&path, &damaged).unwrap();
+            assert_eq!(perf.samples(&path).count, 0, "{}", perf.version());
+            std::fs::write(&path, &target).unwrap();
+            assert_eq!(perf.samples(&path).count, 3, "{}", perf.version());
+        }
+    }
+}

@@ -7,15 +7,20 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use super::records::RecordCheck;
+use super::{aux_buffers, aux_clock, aux_info, aux_told};
 use crate::formats::perf::decode::event::Events;
 use crate::formats::perf::decode::frame::{Place, RecordView};
-use crate::formats::perf::decode::record::aux::{Aux, AuxTrace, flag, tracer_type};
+use crate::formats::perf::decode::record::aux::{Aux, AuxTrace, TimeConv, flag};
+use crate::formats::perf::decode::record::tracer::TracerInfo;
 use crate::formats::perf::decode::recording::RecordFile;
 use crate::formats::perf::decode::trace::{FRAME, Tracer, find_damage};
-use crate::formats::perf::layout::record as kind;
+use crate::formats::perf::layout::versions::FIRST_WITH_CLOCK;
+use crate::formats::perf::layout::{MOST_CPUS, record as kind};
 use crate::formats::perf::limits::AUX_RECORDS;
-use crate::formats::perf::rules;
-use crate::kit::num::to_u64;
+use crate::formats::perf::{repair, rules};
+use crate::kit::cursor::Order;
+use crate::kit::num::{align8, to_u64};
 use crate::kit::span::{Layer, Span};
 use crate::kit::words::{byte_count, plural};
 use crate::model::edit::{Edit, Fix, Safety};
@@ -23,8 +28,8 @@ use crate::model::limits::Limits;
 use crate::model::rule::common;
 use crate::model::{Finding, Report};
 
-/// The CPU of a buffer that belongs to a thread.
-const ANY_CPU: u32 = u32::MAX;
+/// The CPU of a buffer that belongs to a thread, or the thread of one that belongs to a CPU.
+pub(super) const ANY: u32 = u32::MAX;
 
 /// The buffer into which a tracer writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -42,14 +47,28 @@ struct Written {
     tid: u32,
 }
 
+/// A record of the kernel that perf reads for some tracers only: an AUX_OUTPUT_HW_ID, an AUX with
+/// unknown flags, or another one of a CPU that cannot exist.
+pub(super) struct Told {
+    pub(super) kind: u32,
+    pub(super) span: Span,
+    pub(super) place: Place,
+    /// `hw_id` or `flags`.
+    pub(super) value: u64,
+    pub(super) cpu: Option<u32>,
+}
+
 /// The records about traces.
 #[derive(Default)]
 pub(super) struct AuxRecords {
-    /// The `type` of the AUXTRACE_INFO.
-    tracer: Option<u32>,
+    /// The AUXTRACE_INFO.
+    pub(super) info: Option<(TracerInfo, Place)>,
+    /// The last TIME_CONV before the AUXTRACE_INFO, or the first one after it.
+    pub(super) clock: Option<(TimeConv, Place)>,
     /// The AUXTRACE records, in their order.
-    traces: Vec<(AuxTrace, Place)>,
+    pub(super) traces: Vec<(AuxTrace, Place)>,
     written: Vec<Written>,
+    pub(super) told: Vec<Told>,
     /// The flags of all AUX records together.
     flags: u64,
     /// Records that are kept.
@@ -58,6 +77,18 @@ pub(super) struct AuxRecords {
 }
 
 impl AuxRecords {
+    /// Their types.
+    pub(super) const KINDS: [u32; 8] = [
+        kind::AUX,
+        kind::ITRACE_START,
+        kind::SWITCH,
+        kind::SWITCH_CPU_WIDE,
+        kind::AUX_OUTPUT_HW_ID,
+        kind::AUXTRACE_INFO,
+        kind::AUXTRACE,
+        kind::TIME_CONV,
+    ];
+
     pub(super) fn new(limits: &Limits) -> Self {
         Self { most: limits.count_of(&AUX_RECORDS), ..Self::default() }
     }
@@ -70,8 +101,68 @@ impl AuxRecords {
         (!self.is_full).then(|| listed.collect())
     }
 
+    fn note_told(&mut self, record: &RecordView<'_>, value: Option<u64>, events: &Events) {
+        if let Some(value) = value.filter(|_| self.has_room()) {
+            let cpu = events.origin_of(record).and_then(|origin| origin.cpu);
+            let (kind, span, place) = (record.frame.kind, record.span(), record.place);
+            self.told.push(Told { kind, span, place, value, cpu });
+        }
+    }
+
+    /// Corrects the size of the last trace, whose record is at `offset`, to that of its bytes.
+    pub(super) fn correct_size(&mut self, offset: u64, size: u64) {
+        if let Some((trace, _)) =
+            self.traces.last_mut().filter(|(last, _)| last.span.start == offset)
+            && trace.size != size
+        {
+            trace.stored_size = Some(trace.size);
+            trace.size = size;
+        }
+    }
+
+    /// Whether a record tells that the tracer wrote bytes up to the end of a trace.
+    fn is_written(&self, trace: &AuxTrace) -> bool {
+        let ends = self.written.iter().map(|one| one.aux.offset.saturating_add(one.aux.size));
+        let mut sizes = ends.filter_map(|end| end.checked_sub(trace.offset)).map(align8);
+        sizes.any(|size| size == trace.size)
+    }
+
+    /// Reports the sizes of traces that the bytes contradict.
+    fn push_sizes(&self, can_edit: bool, order: Order, report: &mut Report) {
+        let mut later = self.traces.iter();
+        while let Some((trace, place)) = later.next() {
+            let Some(stored) = trace.stored_size else { continue };
+            let next = later.clone().find(|(next, _)| next.buffer == trace.buffer);
+            let end = trace.offset.saturating_add(trace.size);
+            let is_continued = next.is_some_and(|(next, _)| next.offset == end);
+            let safety = match is_continued || self.is_written(trace) {
+                true => Safety::Exact,
+                false => Safety::Lossy,
+            };
+            let rule = &rules::TRACE_SIZE_WRONG;
+            report.push_with(rule, rule.severity, || {
+                let size = trace.size;
+                let after = byte_count(size);
+                let message =
+                    format!("auxtrace.size is {stored}, but a record follows after {after}");
+                let field = Span::sized(trace.span.layer, trace.span.start.saturating_add(8), 8);
+                let edit = Edit::replace(field, repair::u64_bytes(size, order));
+                let edits = if can_edit { vec![edit] } else { Vec::new() };
+                let fix = Fix::new(safety, format!("set auxtrace.size to {size}"), edits);
+                let fix = fix.witness(trace.trace(), "the bytes up to the next record");
+                Finding::new(rule, trace.span, place.path(".size"), message).fix(fix)
+            });
+        }
+    }
+
+    /// The tracer, if its traces can be judged.
+    pub(super) fn tracer(&self) -> Option<Tracer> {
+        self.info.as_ref().and_then(|(info, _)| Tracer::of(info.kind))
+    }
+
     fn has_room(&mut self) -> bool {
-        self.is_full |= self.traces.len().saturating_add(self.written.len()) >= self.most;
+        let kept = self.traces.len().saturating_add(self.written.len());
+        self.is_full |= kept.saturating_add(self.told.len()) >= self.most;
         !self.is_full
     }
 
@@ -80,15 +171,34 @@ impl AuxRecords {
     pub(super) fn note(&mut self, record: &RecordView<'_>, events: &Events) {
         let order = events.order();
         match record.frame.kind {
-            kind::AUXTRACE_INFO => self.tracer = tracer_type(record, order),
+            kind::AUXTRACE_INFO => {
+                let info = TracerInfo::read(record, order);
+                self.info = info.map(|info| (info, record.place));
+            }
+            kind::TIME_CONV if self.info.is_none() || self.clock.is_none() => {
+                self.clock = TimeConv::read(record, order).map(|clock| (clock, record.place));
+            }
             kind::AUXTRACE if record.place.layer.is_stored() => {
                 if let Some(trace) = AuxTrace::read(record, order).filter(|_| self.has_room()) {
                     self.traces.push((trace, record.place));
                 }
             }
+            kind::ITRACE_START | kind::SWITCH | kind::SWITCH_CPU_WIDE => {
+                let cpu = events.origin_of(record).and_then(|origin| origin.cpu);
+                if cpu.is_some_and(|cpu| cpu >= MOST_CPUS) {
+                    self.note_told(record, Some(0), events);
+                }
+            }
+            kind::AUX_OUTPUT_HW_ID => {
+                let hw_id = record.cursor(order).u64("aux_output_hw_id.hw_id").ok();
+                self.note_told(record, hw_id, events);
+            }
             kind::AUX => {
                 let Some(aux) = Aux::read(record, order) else { return };
                 self.flags |= aux.flags;
+                if aux.flags > u64::from(u16::MAX) {
+                    self.note_told(record, Some(aux.flags), events);
+                }
                 let origin = events.origin_of(record);
                 let origin = origin.and_then(|origin| origin.cpu.zip(origin.tid));
                 let is_judged = aux.size > 0 && aux.flags & flag::OVERWRITE == 0;
@@ -105,11 +215,15 @@ impl AuxRecords {
 /// Checks the records about traces, and the traces in `files`. `is_complete` tells whether no
 /// record is missing for another reason.
 pub(super) fn check(
-    (aux, can_drop): (&AuxRecords, bool),
+    records: &RecordCheck,
     files: &[&RecordFile<'_>],
     is_complete: bool,
     report: &mut Report,
 ) {
+    let (aux, can_edit, order) = (&records.aux, records.can_drop, records.events.order());
+    let is_recorder_old = records.machine.is_recorder_before(FIRST_WITH_CLOCK);
+    aux.push_sizes(can_edit, order, report);
+    aux_clock::check(aux, is_recorder_old, can_edit, order, report);
     let Some((first, _)) = aux.traces.first() else {
         return push_missing(aux, is_complete, report);
     };
@@ -117,10 +231,15 @@ pub(super) fn check(
         let most = plural(to_u64(aux.most), "record");
         let message = format!("more than {most} about traces: the traces are not checked");
         report.push(Finding::new(&common::SEARCH_ENDED, first.span, "data", message));
-    } else if aux.tracer.is_none() {
-        push_without_info(aux, can_drop, report);
+    } else if aux.info.is_none() {
+        push_without_info(aux, can_edit, report);
     } else {
-        push_missing(aux, is_complete, report);
+        let has_buffers = aux_buffers::check(&aux.traces, can_edit, order, report);
+        // Of a CPU that cannot exist, AUXTRACE_INFO has no words.
+        let is_read = has_buffers
+            && aux_info::check(records, report)
+            && aux_told::check(aux, can_edit, order, report);
+        push_missing(aux, is_complete && is_read, report);
         push_damage(aux, files, report);
     }
 }
@@ -136,8 +255,7 @@ fn push_without_info(aux: &AuxRecords, can_drop: bool, report: &mut Report) {
         plural(count, "trace"),
         byte_count(size)
     );
-    let whole = |trace: &AuxTrace| Span::new(trace.span.layer, trace.span.start, trace.trace().end);
-    let edits = traces.iter().map(|(trace, _)| Edit::drop(whole(trace)));
+    let edits = traces.iter().map(|(trace, _)| Edit::drop(trace.whole()));
     let edits = if can_drop { edits.collect() } else { Vec::new() };
     let summary = format!("drop {}", plural(count, "trace"));
     let fix = Fix { records_lost: count, ..Fix::new(Safety::Lossy, summary, edits) };
@@ -147,7 +265,7 @@ fn push_without_info(aux: &AuxRecords, can_drop: bool, report: &mut Report) {
 
 /// Reports bytes of which AUX records tell and which no AUXTRACE has.
 fn push_missing(aux: &AuxRecords, is_complete: bool, report: &mut Report) {
-    if !is_complete || aux.is_full || aux.tracer.and_then(Tracer::of).is_none() {
+    if !is_complete || aux.is_full || aux.tracer().is_none() {
         return;
     }
     let buffers = aux.find_buffers();
@@ -173,8 +291,8 @@ impl AuxRecords {
     fn find_buffers(&self) -> Buffers {
         let mut buffers = Buffers::new();
         for (trace, _) in &self.traces {
-            let buffer = match trace.cpu {
-                ANY_CPU => Buffer::Thread(trace.tid),
+            let buffer = match trace.buffer.cpu {
+                ANY => Buffer::Thread(trace.buffer.tid),
                 cpu => Buffer::Cpu(cpu),
             };
             let end = trace.offset.saturating_add(trace.size);
@@ -223,7 +341,7 @@ fn is_read(written: &Written, buffers: &Buffers) -> bool {
 
 /// Reports the stretches of traces that their tracer cannot have written.
 fn push_damage(aux: &AuxRecords, files: &[&RecordFile<'_>], report: &mut Report) {
-    let Some(tracer) = aux.tracer.and_then(Tracer::of) else { return };
+    let Some(tracer) = aux.tracer() else { return };
     for (trace, place) in aux.traces.iter().filter(|(trace, _)| aux.is_judged(tracer, trace)) {
         let span = trace.trace();
         let Some(file) = files.iter().find(|file| file.layer() == span.layer) else { continue };

@@ -78,8 +78,7 @@ pub(super) fn check(
     stream.finish(report);
     let is_complete = matches!(end, End::Declared(_)) && !walked.is_damaged && !report.has_errors();
     let files: Vec<_> = std::iter::once(&recording.file).chain(&recording.parts).collect();
-    let aux = (&stream.records.aux, stream.records.can_drop);
-    aux_records::check(aux, &files, is_complete, report);
+    aux_records::check(&stream.records, &files, is_complete, report);
     let mut facts = gather_facts(recording, &stream, &ids, recorder);
     facts.traces = facts.traces.filter(|_| !walked.is_damaged);
     let settled = check_end(recording, end, walked, &facts, limits, report);

@@ -21,8 +21,12 @@
 
 mod abi;
 mod attrs;
+mod aux_buffers;
+mod aux_clock;
 mod aux_index;
+mod aux_info;
 mod aux_records;
+mod aux_told;
 mod changed;
 mod close;
 mod counters;

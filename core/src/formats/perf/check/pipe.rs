@@ -103,8 +103,8 @@ pub(super) fn check(
 fn finish(stream: &mut Stream<'_>, file: &RecordFile<'_>, report: &mut Report) {
     stream.end_file(report);
     stream.finish(report);
-    let aux = (&stream.records.aux, stream.records.can_drop);
-    aux_records::check(aux, &[file], !report.has_errors(), report);
+    let is_complete = !report.has_errors();
+    aux_records::check(&stream.records, &[file], is_complete, report);
 }
 
 /// The HEADER_FEATURE record of COMPRESSED, without which perf cannot expand compressed records.

@@ -132,7 +132,7 @@ impl RecordCheck {
                 if other > kind::last_old(other) {
                     seen.note_kind(other);
                 }
-                if matches!(other, kind::AUX | kind::AUXTRACE_INFO | kind::AUXTRACE) {
+                if AuxRecords::KINDS.contains(&other) {
                     self.aux.note(record, &self.events);
                 }
                 self.check_fields(record, map, report);

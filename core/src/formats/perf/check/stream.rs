@@ -112,6 +112,9 @@ impl<'a> Stream<'a> {
         } else {
             let view = record.view(self.layer, index);
             self.records.check(&view, self.expansion.map(), report);
+            if record.frame.kind == kind::AUXTRACE {
+                self.records.aux.correct_size(record.offset, record.outside);
+            }
         }
     }
 

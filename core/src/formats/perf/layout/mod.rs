@@ -69,6 +69,10 @@ pub mod record {
     pub const FORK: u32 = 7;
     /// A tracer wrote bytes.
     pub const AUX: u32 = 11;
+    /// ITRACE_START.
+    pub const ITRACE_START: u32 = 12;
+    /// AUX_OUTPUT_HW_ID.
+    pub const AUX_OUTPUT_HW_ID: u32 = 21;
     /// Counter values of a task that ends.
     pub const READ: u32 = 8;
     /// A sample.

@@ -41,6 +41,8 @@ pub const OLDEST: Version = of(4, 15);
 /// The version that a report offers, which results were tried with. It is that of Linux 6.1, an
 /// LTS; Debian 12 has it.
 pub const OFFERED: Version = of(6, 1);
+/// The first version that writes TIME_CONV for Arm (Linux 5.11: tools/perf/util/tsc.c).
+pub const FIRST_WITH_CLOCK: Version = of(5, 11);
 /// The newest version that results were tried with.
 pub const NEWEST: Version = of(7, 2);
 /// First version that refuses a file at a malformed feature, and records of odd sizes.

@@ -22,7 +22,7 @@ pub use aux_index::{aux_index, resize_section, write_words};
 pub use close::{Seam, close, header_u64, size_field};
 pub use compressed::{Tail, drop_after, join_records, truncate_record, write_data_size};
 pub use cut::cut;
-pub use encode::{header_bytes, u16_bytes, u32_bytes, u64_bytes};
+pub use encode::{header_bytes, record_bytes, u16_bytes, u32_bytes, u64_bytes};
 pub use event_desc::event_desc;
 pub use features::{
     Features, NewFeature, cpu_counts, is_mmap_len_large, keep_cpus, mmap_len, nearest_mmap_len,

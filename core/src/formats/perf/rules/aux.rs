@@ -47,6 +47,72 @@ rules! {
         source: "perf 6.1, tools/perf/util/auxtrace.c: perf_event__process_auxtrace; measured \
             with perf 6.1 and 7.2",
     };
+    TRACE_CLOCK_MISSING = Rule {
+        code: "PD2014",
+        name: "trace-clock-missing",
+        severity: Severity::Error,
+        summary: "a recording of Arm SPE without a TIME_CONV that can be used",
+        problem: "TIME_CONV has the shift and the multiplier that turn ticks of the timer into \
+            nanoseconds. perf reads it before AUXTRACE_INFO, and divides the time of each sample \
+            by the multiplier. The record is missing or follows AUXTRACE_INFO, or the low 32 bits \
+            of the multiplier are 0. perf before 5.11 writes no such record on Arm, so in its \
+            recordings this is only a warning.",
+        impact: "On x86, perf script and perf report of 6.1 and 7.2 die at the first sample with \
+            a time (SIGFPE), also with --no-itrace. An Arm processor divides by 0 without a trap.",
+        remedy: Remedy::Fix(
+            "Adds a TIME_CONV, or sets the multiplier, so that a tick is a nanosecond.\n\
+             Class: synthetic if the record is added, otherwise lossy. Cost: none; the times of \
+             samples stay. Times inside the traces are ticks.\n\
+             Run:\n\
+             \x20 tracemend repair perf.data -o repaired.data",
+        ),
+        source: "perf 6.1, tools/perf/util/tsc.c: perf_time_to_tsc; tools/perf/util/arm-spe.c: \
+            arm_spe_process_event; measured with perf 6.1, 6.12 and 7.2",
+    };
+    TRACE_BUFFER_IMPOSSIBLE = Rule {
+        code: "PD2015",
+        name: "trace-buffer-impossible",
+        severity: Severity::Error,
+        summary: "an AUXTRACE record names a buffer that cannot exist",
+        problem: "An AUXTRACE record names the buffer of its trace: its number (idx), and the \
+            thread or the CPU to which it belongs. perf keeps a queue for each number up to idx, \
+            and looks up the thread of the CPU. The number is above 2^26, the CPU above the \
+            limit of the kernel, or there is neither a thread nor a CPU.",
+        impact: "perf script ends without a sample (exit 234 or 244); with an idx of 2^32 - 1, \
+            perf 6.1 crashes (SIGSEGV). With --no-itrace they show all samples.",
+        remedy: Remedy::Fix(
+            "Writes the buffer of which the record continues the trace; without such a buffer, \
+             that of the same thread and CPU, or a number that no other buffer has.\n\
+             Class: exact if the record continues the trace, otherwise lossy. Cost: none; the \
+             trace may be decoded for another CPU.\n\
+             Run:\n\
+             \x20 tracemend repair perf.data -o repaired.data",
+        ),
+        source: "perf 6.1, tools/perf/util/auxtrace.c: auxtrace_queues__grow; measured with perf \
+            6.1, 6.12 and 7.2",
+    };
+    TRACE_SIZE_WRONG = Rule {
+        code: "PD2016",
+        name: "trace-size-wrong",
+        severity: Severity::Error,
+        summary: "the size of a trace is not that of its bytes",
+        problem: "The size in an AUXTRACE record counts the bytes of the trace, which follow the \
+            record. No record begins at their end, or they end after the file. Complete \
+            records follow other bytes, where an AUX record or the next AUXTRACE of the buffer \
+            has the end of the trace.",
+        impact: "perf script reads bytes of the trace as records, or skips records as a part of \
+            it: it ends without a sample (exit 234, 254 or 255), crashes (SIGBUS), or shows fewer \
+            samples and exits 0.",
+        remedy: Remedy::Fix(
+            "Writes the number of bytes up to the next record.\n\
+             Class: exact if an AUX or AUXTRACE record has the same end, otherwise lossy. Cost: \
+             none.\n\
+             Run:\n\
+             \x20 tracemend repair perf.data -o repaired.data",
+        ),
+        source: "perf 6.1, tools/perf/util/session.c: perf_session__process_user_event; measured \
+            with perf 6.1, 6.12 and 7.2",
+    };
     TRACE_MISSING = Rule {
         code: "PD3006",
         name: "trace-missing",

@@ -228,14 +228,16 @@ rules! {
         summary: "the fields of a record do not fit in it",
         problem: "A count, a size or a string in the record exceeds it, or the type of a CPU_MAP \
             or the number of a HEADER_FEATURE (0, or above 53) is unknown. An AUXTRACE_INFO has \
-            type 0, fewer data than its tracer needs, or a word that contradicts the others: the \
-            number of CPUs, the magic of a CPU, the number of parameters. The numbers in a \
+            type 0 or an unknown one, fewer data than its tracer needs, or a word that contradicts \
+            the others, the events or the traces: the number of CPUs, a CPU, its magic, the number \
+            of parameters, the PMU, the clock. The records of the kernel about CoreSight have an \
+            unknown flag, version or CPU, those about Intel PT a CPU that cannot exist. The type of an AUXTRACE_ERROR is negative. The numbers in a \
             feature of a pipe contradict one another, or the CPU_TOPOLOGY of a pipe of perf 7 \
             comes without NRCPUS.",
         impact: "MMAP, COMM and other records with a name: perf 6.1 reads on past the end, and \
             shows all samples, some with a wrong name. HEADER_FEATURE in a pipe, CPU_MAP and \
-            AUXTRACE_INFO: perf script ends there without a sample (exit 234 or 244), or \
-            crashes. Other records: perf may read what follows as their fields.",
+            AUXTRACE_INFO: perf script ends there without a sample (exit 234, 242 or 244), or \
+            crashes, as perf 6.1 does at an AUXTRACE_ERROR. Other records: perf may read what follows as their fields.",
         remedy: Remedy::Fix(
             "Drops the record. Writes a word of AUXTRACE_INFO that the others determine. Adds \
              NRCPUS if CPU_TOPOLOGY determines it.\n\

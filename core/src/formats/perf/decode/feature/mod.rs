@@ -106,6 +106,11 @@ impl Machine {
         self.is_recorder_old
     }
 
+    /// Whether VERSION shows that the perf that recorded is older.
+    pub fn is_recorder_before(&self, first: Version) -> bool {
+        self.version.is_some_and(|version| version < first)
+    }
+
     /// Whether the features are those in records of a file.
     pub const fn is_in_file(&self) -> bool {
         self.is_in_file

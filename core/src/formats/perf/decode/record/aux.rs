@@ -47,12 +47,33 @@ pub struct AuxTrace {
     pub span: Span,
     /// `size`: bytes of the trace, which follows the record.
     pub size: u64,
+    /// `size` as stored, if it is damaged.
+    pub stored_size: Option<u64>,
     /// `offset`.
     pub offset: u64,
-    /// `tid`.
+    /// The buffer.
+    pub buffer: BufferName,
+}
+
+/// The fields of an AUXTRACE that name its buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct BufferName {
+    /// `idx`: the number of the buffer.
+    pub idx: u32,
+    /// `tid`; -1 is `u32::MAX`.
     pub tid: u32,
     /// `cpu`; -1 is `u32::MAX`.
     pub cpu: u32,
+}
+
+impl BufferName {
+    /// Offset in the record.
+    pub const AT: u64 = 32;
+
+    /// The fields, in the order of the record.
+    pub const fn words(self) -> [u32; 3] {
+        [self.idx, self.tid, self.cpu]
+    }
 }
 
 impl AuxTrace {
@@ -62,10 +83,22 @@ impl AuxTrace {
         let size = cursor.u64("auxtrace.size").ok()?;
         let offset = cursor.u64("auxtrace.aux_offset").ok()?;
         cursor.skip(1, 8, "auxtrace.reference").ok()?;
-        cursor.skip(1, 4, "auxtrace.idx").ok()?;
+        let idx = cursor.u32("auxtrace.idx").ok()?;
         let tid = cursor.u32("auxtrace.tid").ok()?;
         let cpu = cursor.u32("auxtrace.cpu").ok()?;
-        Some(Self { span: record.span(), size, offset, tid, cpu })
+        let stored_size = None;
+        Some(Self {
+            span: record.span(),
+            size,
+            stored_size,
+            offset,
+            buffer: BufferName { idx, tid, cpu },
+        })
+    }
+
+    /// The record and its trace.
+    pub const fn whole(&self) -> Span {
+        Span::new(self.span.layer, self.span.start, self.trace().end)
     }
 
     /// The bytes of the trace.
@@ -77,4 +110,33 @@ impl AuxTrace {
 /// Returns the `type` of an AUXTRACE_INFO.
 pub fn tracer_type(record: &RecordView<'_>, order: Order) -> Option<u32> {
     record.cursor(order).u32("auxtrace_info.type").ok()
+}
+
+/// A TIME_CONV: nanoseconds are `time_zero + (ticks * time_mult >> time_shift)`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimeConv {
+    /// The record.
+    pub span: Span,
+    /// `time_shift`.
+    pub shift: u64,
+    /// `time_mult`, of which perf takes 32 bits.
+    pub mult: u64,
+}
+
+impl TimeConv {
+    /// Offset of `time_mult` in the record.
+    pub const MULT_AT: u64 = 16;
+
+    /// Reads the fields; `None` if the record is shorter.
+    pub fn read(record: &RecordView<'_>, order: Order) -> Option<Self> {
+        let mut cursor = record.cursor(order);
+        let shift = cursor.u64("time_conv.time_shift").ok()?;
+        let mult = cursor.u64("time_conv.time_mult").ok()?;
+        Some(Self { span: record.span(), shift, mult })
+    }
+
+    /// Whether perf divides by 0.
+    pub const fn is_zero(&self) -> bool {
+        self.mult & 0xffff_ffff == 0
+    }
 }

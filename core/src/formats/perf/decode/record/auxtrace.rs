@@ -24,11 +24,15 @@ use crate::kit::num::to_u64;
 /// CPUMSF, HiSilicon PTT, and the dispatch trace log of POWER (since perf 6.18).
 const TRACER_WORDS: [u64; 8] = [0, 9, 5, 3, 2, 0, 1, 1];
 /// The type of CoreSight.
-const CORESIGHT: u32 = 3;
+pub(super) const CORESIGHT: u32 = 3;
 /// The type of Arm SPE.
-const SPE: u32 = 4;
+pub(super) const SPE: u32 = 4;
 /// The type of Intel PT.
-const PT: u32 = 1;
+pub(super) const PT: u32 = 1;
+/// The last type that a newer perf may have.
+const LAST_FUTURE: u32 = 15;
+/// Bytes of the words of Arm SPE before version 2.
+const SPE_BYTES: u64 = 16;
 /// Last version of the words of CoreSight.
 const CORESIGHT_VERSION: u64 = 2;
 /// The first word of the CPUs of an ETMv3, an ETMv4 and an ETE.
@@ -38,7 +42,9 @@ const OLD_PARAMETERS: [u64; 2] = [4, 7];
 /// The first word of the CPUs of Arm SPE.
 const SPE_MAGIC: u64 = 0x1010_1010_1010_1010;
 /// The type of Intel BTS.
-const BTS: u32 = 2;
+pub(super) const BTS: u32 = 2;
+/// The type of the counters of s390, which have no words.
+const CPUMSF: u32 = 5;
 /// The type of the dispatch trace log of POWER.
 const VPA_DTL: u32 = 7;
 /// Words of Intel PT before the length of the filter.
@@ -54,6 +60,14 @@ pub(super) fn fields(own: &mut Cursor<'_>) -> Result<(), BodyError> {
         return Err(BodyError::Zero { label: "auxtrace_info.type", span: ahead.since(start) });
     }
     let span = ahead.since(start);
+    if let Some(right) = type_by_words(kind, own) {
+        let (label, value) = ("auxtrace_info.type", kind.into());
+        return Err(BodyError::Differs { label, value, right: right.into(), span });
+    }
+    if kind > LAST_FUTURE {
+        let (label, value, most) = ("auxtrace_info.type", kind.into(), VPA_DTL.into());
+        return Err(BodyError::TooLarge { label, value, most, span });
+    }
     let index = usize::try_from(kind).unwrap_or(usize::MAX);
     let words = TRACER_WORDS.get(index).copied().unwrap_or(0);
     own.unlogged().skip(words, 8, "auxtrace_info.priv")?;
@@ -67,16 +81,24 @@ pub(super) fn fields(own: &mut Cursor<'_>) -> Result<(), BodyError> {
                 own.skip(len, 1, "auxtrace_info.filter")?;
             }
         }
-        // The words of another tracer show that the type is damaged.
-        _ if coresight(own.unlogged()).is_ok() => {
-            let (label, value) = ("auxtrace_info.type", kind.into());
-            return Err(BodyError::Differs { label, value, right: CORESIGHT.into(), span });
-        }
         VPA_DTL => drop(own.u64("auxtrace_info.pmu_type")?),
         _ => {}
     }
     rest(own);
     Ok(())
+}
+
+/// Returns the type of another tracer, whose words show that the type is damaged.
+fn type_by_words(kind: u32, words: &Cursor<'_>) -> Option<u32> {
+    if kind != CORESIGHT && coresight(words.unlogged()).is_ok() {
+        return Some(CORESIGHT);
+    }
+    let is_other = kind == CPUMSF || kind > LAST_FUTURE;
+    if is_other && words.left() == SPE_BYTES {
+        return Some(SPE);
+    }
+    let has_filter = |words: Cursor<'_>| words.left() >> 3 > PT_WORDS && pt(words).is_ok();
+    (is_other && has_filter(words.unlogged())).then_some(PT)
 }
 
 /// Reads a word, which is at most `most`.
@@ -109,7 +131,7 @@ fn coresight(mut words: Cursor<'_>) -> Result<(), BodyError> {
     words.skip(1, 8, "auxtrace_info.snapshot")?;
     let mut found = 0_u64;
     while !words.is_empty() {
-        coresight_cpu(&mut words, version)?;
+        coresight_cpu(&mut words, version, cpus == 1)?;
         found = found.saturating_add(1);
     }
     if found == cpus && cpus > 0 {
@@ -119,8 +141,8 @@ fn coresight(mut words: Cursor<'_>) -> Result<(), BodyError> {
     Err(BodyError::Differs { label, value, right: pmu | found, span: counted })
 }
 
-/// The words of a CPU of CoreSight.
-fn coresight_cpu(words: &mut Cursor<'_>, version: u64) -> Result<(), BodyError> {
+/// The words of a CPU of CoreSight; those of the only CPU fill the record.
+fn coresight_cpu(words: &mut Cursor<'_>, version: u64, is_only: bool) -> Result<(), BodyError> {
     let start = words.position();
     let magic = words.u64("auxtrace_info.magic")?;
     let kind = MAGICS.iter().position(|known| *known == magic);
@@ -135,14 +157,24 @@ fn coresight_cpu(words: &mut Cursor<'_>, version: u64) -> Result<(), BodyError> 
     words.skip(1, 8, "auxtrace_info.cpu")?;
     let parameters = match version {
         0 => OLD_PARAMETERS.get(kind).copied().ok_or(unknown)?,
+        _ if is_only => only_parameters(words)?,
         _ => word(words, "auxtrace_info.parameters", words.left() >> 3)?,
     };
     Ok(words.skip(parameters, 8, "auxtrace_info.parameters")?)
 }
 
+/// Reads the number of parameters of the only CPU.
+fn only_parameters(words: &mut Cursor<'_>) -> Result<u64, BodyError> {
+    let (start, label) = (words.position(), "auxtrace_info.parameters");
+    let value = words.u64(label)?;
+    let right = words.left() >> 3;
+    let span = words.since(start);
+    if value == right { Ok(value) } else { Err(BodyError::Differs { label, value, right, span }) }
+}
+
 /// The words of Arm SPE.
 fn spe(mut words: Cursor<'_>) -> Result<(), BodyError> {
-    if words.left() == 16 {
+    if words.left() == SPE_BYTES {
         return Ok(());
     }
     words.skip(1, 8, "auxtrace_info.version")?;

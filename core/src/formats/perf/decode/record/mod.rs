@@ -13,6 +13,7 @@ mod cpus;
 mod kernel;
 pub mod named;
 mod simpleperf;
+pub mod tracer;
 mod user;
 
 pub use self::cpus::{CpuSet, cpu_set};

@@ -88,9 +88,16 @@ fn build_id(misc: u16, own: &mut Cursor<'_>) -> Result<Detail, BodyError> {
 }
 
 /// AUXTRACE_ERROR: { type code cpu pid tid fmt, u64 ip, u64 time if fmt > 0, msg, machine_pid vcpu
-/// if fmt > 1 }
+/// if fmt > 1 }. perf 6.1 reads a table of names at a type, which is signed.
 fn auxtrace_error(own: &mut Cursor<'_>) -> Result<(), BodyError> {
-    own.skip(5, 4, "auxtrace_error.type")?;
+    let mut ahead = own.unlogged();
+    let start = ahead.position();
+    let (label, most) = ("auxtrace_error.type", u64::from(u32::MAX >> 1));
+    let value = ahead.u32(label)?.into();
+    if value > most {
+        return Err(BodyError::TooLarge { label, value, most, span: ahead.since(start) });
+    }
+    own.skip(5, 4, label)?;
     let fmt = own.u32("auxtrace_error.fmt")?;
     own.skip(if fmt > 0 { 2 } else { 1 }, 8, "auxtrace_error.ip")?;
     string(own, "auxtrace_error.msg").map(drop)

@@ -9,11 +9,13 @@
 mod flipped;
 mod packed;
 mod torn;
+mod trace_size;
 mod unsized_record;
 
 use std::borrow::Cow;
 use std::ops::Range;
 
+use self::trace_size::Written;
 use super::event::Events;
 use super::expand::Wrapper;
 use super::flip;
@@ -101,6 +103,8 @@ struct Past {
     last: u64,
     /// The header of the last compressed one.
     packed: Option<Frame>,
+    /// The bytes that tracers wrote.
+    written: Written,
 }
 
 impl<'a> Walker<'a> {
@@ -118,7 +122,7 @@ impl<'a> Walker<'a> {
             layer: Layer::stored(file),
             dialect: Dialect { order, is_simpleperf: false },
             pipe,
-            past: Past { last: end, packed: None },
+            past: Past { last: end, packed: None, written: Written::default() },
             at: area.0.min(end),
             end,
             run: &[],
@@ -189,6 +193,8 @@ impl<'a> Walker<'a> {
     fn accept(&mut self, record: Record<'a>) -> Item<Record<'a>, Damage> {
         if Wrapper::of(record.frame.kind).is_some() {
             self.past.packed = Some(record.frame);
+        } else if record.frame.kind == record::AUX {
+            self.note_written(&record);
         }
         self.past.last = self.at;
         self.advance(record.frame.size.saturating_add(record.outside));
@@ -199,6 +205,10 @@ impl<'a> Walker<'a> {
     fn accept_unless_damaged(&mut self, record: Record<'a>) -> Item<Record<'a>, Damage> {
         if record.frame.kind == record::TRACING_DATA && record.outside > 0 {
             let record = self.clip_tracing(record);
+            return self.accept(record);
+        }
+        if record.frame.kind == record::AUXTRACE {
+            let record = self.fit_trace(record);
             return self.accept(record);
         }
         match self.find_inside(&record) {
@@ -447,7 +457,8 @@ impl<'a> Iterator for Walker<'a> {
                     FrameFault::Type(found) => self.read_flipped(found),
                     _ => None,
                 };
-                match flipped.or_else(|| self.read_packed(self.at)) {
+                let read = flipped.or_else(|| self.read_long_trace(fault));
+                match read.or_else(|| self.read_packed(self.at)) {
                     Some(record) => Some(self.accept(record)),
                     None => Some(self.skip_or_read(fault)),
                 }
