@@ -55,20 +55,18 @@ struct Sums {
     /// Shares of the calls, which count each case alike.
     right: f64,
     other: f64,
-    /// Right calls of all cases together.
-    kept: usize,
     by_apitrace: f64,
-    /// Calls that are right and in doubt, and those that are shown otherwise and not in doubt.
-    doubts: [usize; 2],
+    /// Right calls of all cases together, those of them that are in doubt, and calls that are shown
+    /// otherwise and are not.
+    doubts: [usize; 3],
     /// Calls whose bytes are left, and those of them that are right, of all cases together.
     left: [usize; 2],
     /// The same for those whose definitions are left, too.
     defined: [usize; 2],
-    below_apitrace: usize,
     /// Calls that are missed, invented and in excess.
     wrong: [usize; 3],
-    given_up: usize,
-    refused: usize,
+    /// Cases with fewer right calls than apitrace reads, given up, and refused by it.
+    failed: [usize; 3],
 }
 
 impl Sums {
@@ -78,16 +76,15 @@ impl Sums {
         self.right += share(one.right);
         self.other += share(one.other);
         self.by_apitrace += share(one.by_apitrace);
-        self.doubts = [self.doubts[0] + one.doubted, self.doubts[1] + one.unsaid];
-        self.kept += one.right;
+        let doubts = [one.right, one.doubts.right, one.doubts.unsaid];
+        self.doubts.iter_mut().zip(doubts).for_each(|(sum, count)| *sum += count);
         self.left = [self.left[0] + one.left.all, self.left[1] + one.left.right];
         let [defined, right] = self.defined;
         self.defined = [defined + one.defined.all, right + one.defined.right];
-        self.below_apitrace += usize::from(one.right < one.by_apitrace);
         let wrong = [one.faults.missed, one.faults.invented, one.faults.excess];
         self.wrong.iter_mut().zip(wrong).for_each(|(sum, count)| *sum += count);
-        self.given_up += usize::from(one.is_given_up);
-        self.refused += usize::from(one.is_refused);
+        let failed = [one.right < one.by_apitrace, one.is_given_up, one.is_refused];
+        self.failed.iter_mut().zip(failed).for_each(|(sum, is)| *sum += usize::from(is));
     }
 
     fn line(&self, name: &str) -> String {
@@ -98,8 +95,9 @@ impl Sums {
         };
         let (of_left, of_defined) = (share(self.left), share(self.defined));
         let [missed, invented, excess] = self.wrong;
-        let [doubted, unsaid] = self.doubts;
-        let in_doubt = share([self.kept, doubted]);
+        let [below, given_up, refused] = self.failed;
+        let [right, doubted, unsaid] = self.doubts;
+        let in_doubt = share([right, doubted]);
         format!(
             "{name:38} {:5} {:7.1} {of_left:>7} {of_defined:>7} {:7.1} {in_doubt:>8} {unsaid:6} \
              {:8.1} {:5} {missed:7} {invented:8} {excess:7} {:8} {:7}",
@@ -107,9 +105,9 @@ impl Sums {
             mean(self.right),
             mean(self.other),
             mean(self.by_apitrace),
-            self.below_apitrace,
-            self.given_up,
-            self.refused
+            below,
+            given_up,
+            refused
         )
     }
 }

@@ -92,7 +92,7 @@ fn count(program: &str) -> Counts {
         let (Some(part), true) = (&part, line.contains("call") || line.contains("jmp")) else {
             return;
         };
-        // `call *0x9a8b27(%rip)  # c69848 <...>` calls through a slot, `call 2c0d30 <...>` directly.
+        // Through a slot: `call *0x9a8b27(%rip)  # c69848 <...>`; directly: `call 2c0d30 <...>`.
         let target = match line.split_once("(%rip)") {
             Some((_, rest)) => rest.split_once("# ").map(|(_, rest)| rest),
             None => line.split_once("call").or(line.split_once("jmp")).map(|(_, rest)| rest),

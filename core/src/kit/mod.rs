@@ -12,6 +12,7 @@ pub mod json;
 pub mod layer;
 pub mod num;
 pub mod race;
+pub mod ranges;
 pub mod reading;
 pub mod resync;
 pub mod row;

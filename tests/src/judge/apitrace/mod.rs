@@ -1,6 +1,7 @@
 //! apitrace itself: `dump` and `info`, and the tracer below Xvfb.
 
 pub mod aborts;
+pub mod doubts;
 pub mod invented;
 pub mod silent;
 pub mod survival;

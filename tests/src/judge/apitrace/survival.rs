@@ -13,9 +13,10 @@ use std::process::Command;
 use tracemend::formats::apitrace::expand::zstd::frame_lengths;
 use tracemend::formats::apitrace::stream_bytes;
 use tracemend::kit::source::Source;
-use tracemend::{Limits, Options, Outcome, Report};
+use tracemend::{Limits, Options, Outcome};
 
 use super::Apitrace;
+use super::doubts::Doubts;
 use super::invented::{Sequence, count_invented};
 use crate::forge::apitrace::{Container as Form, chunks, zstd};
 use crate::known_originals::apitrace::call_spans;
@@ -114,10 +115,8 @@ pub struct Survival {
     pub right: usize,
     /// Calls that it shows otherwise, without placeholders.
     pub other: usize,
-    /// Calls that are shown as they were, and that the report says may be wrong.
-    pub doubted: usize,
-    /// Calls that are shown otherwise, and that the report does not say may be wrong.
-    pub unsaid: usize,
+    /// The calls that the report says may be wrong, and those that are.
+    pub doubts: Doubts,
     /// Calls of the damaged file that apitrace shows as they were.
     pub by_apitrace: usize,
     /// Calls that were lost or made up without need.
@@ -233,29 +232,11 @@ impl Original {
             let is_placeholder = |line: &&String| line.contains("lost_call");
             let placeholders = dump.calls.values().filter(is_placeholder).count();
             survival.other = dump.calls.len() - placeholders - survival.right;
-            let suspects = call_ranges(&repair.before, "calls that may be wrong");
-            let in_doubt =
-                |number: u64| suspects.iter().any(|(from, to)| (*from..=*to).contains(&number));
-            for (number, line) in dump.calls.iter().filter(|(_, line)| !is_placeholder(line)) {
-                let is_right = self.calls.get(number) == Some(line);
-                survival.doubted += usize::from(is_right && in_doubt(*number));
-                survival.unsaid += usize::from(!is_right && !in_doubt(*number));
-            }
+            survival.doubts = Doubts::of(&repair.before, &self.calls, &dump.calls);
             survival.is_refused = !dump.is_silent();
         }
         survival
     }
-}
-
-/// Returns the first and last calls of the ranges that a report lists under a name.
-pub fn call_ranges(report: &Report, name: &str) -> Vec<(u64, u64)> {
-    let fact = report.facts.iter().find(|(one, _)| *one == name);
-    let (_, ranges) = fact.and_then(|(_, value)| value.split_once(": ")).unwrap_or_default();
-    let range = |text: &str| {
-        let (from, to) = text.split_once(" to ").unwrap_or((text, text));
-        Some((from.trim().parse().ok()?, to.trim().parse().ok()?))
-    };
-    ranges.split(", ").filter_map(range).collect()
 }
 
 impl Original {

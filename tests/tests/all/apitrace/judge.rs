@@ -10,7 +10,7 @@ use tracemend::{FileSet, Options, Outcome, Severity};
 use tracemend_tests::forge::apitrace::{
     Container, Stream, call_heavy, chunks, snappy, structs, threaded, zstd,
 };
-use tracemend_tests::judge::apitrace::survival::call_ranges;
+use tracemend_tests::judge::apitrace::doubts::call_ranges;
 use tracemend_tests::judge::apitrace::{Apitrace, Recorder};
 use tracemend_tests::mended::mended;
 use tracemend_tests::notice::skip;

@@ -1,9 +1,9 @@
 //! Counts for the report.
 
 use super::{Loss, TraceCheck, stream_span};
-use crate::formats::apitrace::decode::ranges::{HELD, Ranges, count_numbers};
 use crate::formats::apitrace::rules;
 use crate::kit::num::to_u64;
+use crate::kit::ranges::{HELD, Ranges, count_numbers};
 use crate::kit::words::{plural, range};
 use crate::model::{Finding, Report};
 

@@ -15,7 +15,6 @@ pub mod definitions;
 pub mod grammar;
 pub mod names;
 pub mod places;
-pub mod ranges;
 pub mod repeats;
 pub mod stretch;
 pub mod symbols;

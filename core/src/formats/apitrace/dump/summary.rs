@@ -8,8 +8,8 @@ use super::call::Call;
 use super::functions::ends_frame;
 use super::line::{each_argument, signature};
 use super::names::Names;
-use crate::formats::apitrace::decode::ranges::{Ranges, count_numbers};
 use crate::formats::apitrace::recover::trace::Trace;
+use crate::kit::ranges::{Ranges, count_numbers};
 use crate::kit::words::{byte_count, plural, range};
 
 /// Contexts, and sizes of blobs, that are told apart.

@@ -27,7 +27,6 @@ pub use encoder::Encoder;
 pub use fault::Fault;
 pub use snappy::find_stored;
 
-use crate::formats::apitrace::decode::ranges::Ranges;
 use crate::formats::apitrace::layout::{
     CHUNK_PLAUSIBLE, FULL_CHUNK, GZIP_MAGIC, MAGIC_LEN, SNAPPY_MAGIC, ZSTD_MAGIC,
     ZSTD_SEEKABLE_MAGIC,
@@ -35,6 +34,7 @@ use crate::formats::apitrace::layout::{
 use crate::kit::field_log::FieldLog;
 use crate::kit::layer::Segment;
 use crate::kit::num::to_u64;
+use crate::kit::ranges::Ranges;
 use crate::kit::resync::Budget;
 use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};

@@ -10,7 +10,7 @@ use super::records::{RecordCheck, Seen};
 use super::stream::Stream;
 use super::times::SampleTimes;
 use super::tracing::MissingTracing;
-use super::{attrs, aux_records, header, machine, parts, pipe};
+use super::{attrs, aux_traces, header, machine, parts, pipe};
 use crate::formats::perf::decode::feature::Machine;
 use crate::formats::perf::decode::header::{Body, Section};
 use crate::formats::perf::decode::recording::Recording;
@@ -78,7 +78,7 @@ pub(super) fn check(
     stream.finish(report);
     let is_complete = matches!(end, End::Declared(_)) && !walked.is_damaged && !report.has_errors();
     let files: Vec<_> = std::iter::once(&recording.file).chain(&recording.parts).collect();
-    aux_records::check(&stream.records, &files, is_complete, report);
+    aux_traces::check(&stream.records, &files, is_complete, report);
     let mut facts = gather_facts(recording, &stream, &ids, recorder);
     facts.traces = facts.traces.filter(|_| !walked.is_damaged);
     let settled = check_end(recording, end, walked, &facts, limits, report);

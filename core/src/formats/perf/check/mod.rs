@@ -13,7 +13,8 @@
 //!  reader            records that perf 7 refuses
 //!  counters          the counts of `perf stat record` and their maps
 //!  tracepoints       the data of samples and the tracepoints of their events
-//!  aux_records aux_index    traces of the processor, the records about them and their index
+//!  aux_records       the records about traces of the processor, collected
+//!  aux_traces aux_index aux_*    these records, and the traces and their index
 //!  features feature_faults cpus close tracing event_desc    everything after the records
 //!  versions abi      the perf that is needed; records and attrs that the one asked for refuses
 //!  rebuild           the last resort, if errors have no fix of their own
@@ -27,6 +28,7 @@ mod aux_index;
 mod aux_info;
 mod aux_records;
 mod aux_told;
+mod aux_traces;
 mod changed;
 mod close;
 mod counters;

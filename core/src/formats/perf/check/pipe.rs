@@ -1,7 +1,7 @@
 //! Recordings written to a pipe: a 16-byte header, and records that contain attrs and features.
 
 use super::attrs::check_attr;
-use super::aux_records;
+use super::aux_traces;
 use super::faults::describe;
 use super::late_attrs::LateAttrs;
 use super::missing_attrs::MissingAttrs;
@@ -104,7 +104,7 @@ fn finish(stream: &mut Stream<'_>, file: &RecordFile<'_>, report: &mut Report) {
     stream.end_file(report);
     stream.finish(report);
     let is_complete = !report.has_errors();
-    aux_records::check(&stream.records, &[file], is_complete, report);
+    aux_traces::check(&stream.records, &[file], is_complete, report);
 }
 
 /// The HEADER_FEATURE record of COMPRESSED, without which perf cannot expand compressed records.

@@ -231,9 +231,9 @@ rules! {
             type 0 or an unknown one, fewer data than its tracer needs, or a word that contradicts \
             the others, the events or the traces: the number of CPUs, a CPU, its magic, the number \
             of parameters, the PMU, the clock. The records of the kernel about CoreSight have an \
-            unknown flag, version or CPU, those about Intel PT a CPU that cannot exist. The type of an AUXTRACE_ERROR is negative. The numbers in a \
-            feature of a pipe contradict one another, or the CPU_TOPOLOGY of a pipe of perf 7 \
-            comes without NRCPUS.",
+            unknown flag, version or CPU, those about Intel PT a CPU that cannot exist. The type \
+            of an AUXTRACE_ERROR is negative. The numbers in a feature of a pipe contradict one \
+            another, or the CPU_TOPOLOGY of a pipe of perf 7 comes without NRCPUS.",
         impact: "MMAP, COMM and other records with a name: perf 6.1 reads on past the end, and \
             shows all samples, some with a wrong name. HEADER_FEATURE in a pipe, CPU_MAP and \
             AUXTRACE_INFO: perf script ends there without a sample (exit 234, 242 or 244), or \

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use super::events::EventEffect;
 use crate::formats::apitrace::decode::grammar::{CountField, Space, StreamError};
 use crate::formats::apitrace::decode::places::Place;
-use crate::formats::apitrace::decode::ranges::Ranges;
+use crate::kit::ranges::Ranges;
 
 /// A leave whose enter was lost.
 #[derive(Clone, Copy, Debug)]
@@ -55,6 +56,16 @@ impl LostCalls {
     pub(super) fn add_leave(&mut self, start: u64, end: u64) {
         if self.leaves.len() < self.leaves_max {
             self.leaves.push(LostCallLeave { start, end, place: None });
+        }
+    }
+
+    /// Takes an event, whose call is incomplete if bytes of it stand for lost ones.
+    #[inline(always)]
+    pub(super) fn add_event(&mut self, effect: EventEffect, start: u64, end: u64) {
+        if let EventEffect::Enter(open) | EventEffect::Leave { open: Some(open), .. } = effect
+            && self.is_made_up(start, end)
+        {
+            self.incomplete.add(open.number, open.number);
         }
     }
 

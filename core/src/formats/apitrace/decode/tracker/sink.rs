@@ -207,11 +207,7 @@ impl TokenSink for StreamTracker {
                 self.lost_calls.add_leave(start, end);
             }
         }
-        if let EventEffect::Enter(open) | EventEffect::Leave { open: Some(open), .. } = effect
-            && self.lost_calls.is_made_up(start, end)
-        {
-            self.lost_calls.incomplete.add(open.number, open.number);
-        }
+        self.lost_calls.add_event(effect, start, end);
         self.add_usage(effect, shape, (start, end));
         let leaves_call = matches!(effect, EventEffect::Leave { open: Some(_), .. });
         let is_row = self.history.stray_leaves_in_a_row > 0 || self.history.overlaps.is_in_row();

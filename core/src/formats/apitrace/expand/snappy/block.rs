@@ -9,9 +9,9 @@
 use super::elements::{Elements, MISSING};
 use super::leaves::count_leaves;
 use super::regular::{Damaged, FRAGMENT, Second, find_damage, find_second, is_cut};
-use crate::formats::apitrace::decode::ranges::Ranges;
 use crate::formats::apitrace::layout::{CHUNK_EXPANDED, CHUNK_PLAUSIBLE, CHUNK_STORED_MAX};
 use crate::kit::num::{to_u64, to_usize};
+use crate::kit::ranges::Ranges;
 use crate::kit::words::byte_count;
 
 /// At most one in so many bytes differs where a part of a block was written twice. In doubled parts
@@ -51,7 +51,7 @@ impl Effort {
     }
 }
 
-/// What is known of a damaged block besides the bytes that it expands to.
+/// A damaged block, besides the bytes that it expands to.
 pub(super) struct Salvaged {
     /// Its fault.
     pub(super) detail: String,

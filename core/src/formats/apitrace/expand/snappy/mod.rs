@@ -22,13 +22,13 @@ mod writer;
 pub(super) use writer::{Writer, plain_header};
 
 use super::{Block, Fault, Parts, stored};
-use crate::formats::apitrace::decode::ranges::Ranges;
 use crate::formats::apitrace::layout::{
     CHUNK_EXPANDED, CHUNK_HEADER_LEN, CHUNK_PLAUSIBLE, CHUNK_STORED_MAX, MAGIC_LEN,
 };
 use crate::kit::cursor::{Cursor, Order};
 use crate::kit::field_log::FieldLog;
 use crate::kit::num::{to_u64, to_usize};
+use crate::kit::ranges::Ranges;
 use crate::kit::resync::{Budget, Resync};
 use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};
@@ -197,8 +197,7 @@ impl<'a> Chunks<'a> {
         let mut after_fault = Vec::new();
         self.damaged = self.damaged.saturating_add(1);
         let effort = block::Effort::of(self.damaged);
-        let block::Salvaged { detail, certain_from, made_up } =
-            block::salvage(&block, &mut bytes, &mut after_fault, effort);
+        let salvaged = block::salvage(&block, &mut bytes, &mut after_fault, effort);
         if next.is_some_and(|next| self.is_copied_at(next, &block)) {
             after_fault.clear();
         }
@@ -208,22 +207,27 @@ impl<'a> Chunks<'a> {
             None if stated_end > end && after_fault.is_empty() => {
                 Fault::Truncated { stated: Some(stated) }
             }
-            _ if is_right || next.is_none() => Fault::Corrupt { detail },
+            _ if is_right || next.is_none() => Fault::Corrupt { detail: salvaged.detail.clone() },
             _ => Fault::Length { stated, found, whole: false, is_proven: false },
         };
         let block = self.block(bytes, stop, Some(fault));
         if !after_fault.is_empty() {
-            let start = self.expanded;
-            self.expanded = start.saturating_add(to_u64(after_fault.len()));
-            let (stored, unit) = (block.stored, block.unit);
-            let parts = certain_from.map(|from| Parts {
-                len: to_u64(regular::FRAGMENT),
-                certain_from: unit.1.saturating_add(to_u64(from)),
-            });
-            let (bytes, fault, made_up) = (after_fault, None, made_up.moved(start));
-            self.after_fault = Some(Block { start, bytes, stored, unit, fault, parts, made_up });
+            self.give_after_fault(&block, after_fault, salvaged);
         }
         block
+    }
+
+    /// Gives the bytes after the fault in `block` next.
+    fn give_after_fault(&mut self, block: &Block, bytes: Vec<u8>, salvaged: block::Salvaged) {
+        let start = self.expanded;
+        self.expanded = start.saturating_add(to_u64(bytes.len()));
+        let (stored, unit) = (block.stored, block.unit);
+        let parts = salvaged.certain_from.map(|from| Parts {
+            len: to_u64(regular::FRAGMENT),
+            certain_from: unit.1.saturating_add(to_u64(from)),
+        });
+        let (fault, made_up) = (None, salvaged.made_up.moved(start));
+        self.after_fault = Some(Block { start, bytes, stored, unit, fault, parts, made_up });
     }
 }
 
