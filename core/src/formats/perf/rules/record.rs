@@ -237,7 +237,8 @@ rules! {
         impact: "MMAP, COMM and other records with a name: perf 6.1 reads on past the end, and \
             shows all samples, some with a wrong name. HEADER_FEATURE in a pipe, CPU_MAP and \
             AUXTRACE_INFO: perf script ends there without a sample (exit 234, 242 or 244), or \
-            crashes, as perf 6.1 does at an AUXTRACE_ERROR. Other records: perf may read what follows as their fields.",
+            crashes, as perf 6.1 does at an AUXTRACE_ERROR. Other records: perf may read what \
+            follows as their fields.",
         remedy: Remedy::Fix(
             "Drops the record. Writes a word of AUXTRACE_INFO that the others determine. Adds \
              NRCPUS if CPU_TOPOLOGY determines it.\n\
