@@ -11,7 +11,7 @@ use tracemend_tests::mended::mended;
 use tracemend_tests::sweep::Share;
 
 /// One case in this many is run by the gate.
-const ONE_IN: u64 = 8;
+const ONE_IN: u64 = 24;
 /// Cases that run at a time.
 const WORKERS: usize = 2;
 
