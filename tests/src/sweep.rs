@@ -3,9 +3,9 @@
 //! A sweep tries one change at every byte of many recordings; all sweeps together take an hour. A
 //! run takes a share of each, chosen by a seed that it prints:
 //!
-//! - An ordinary run, for the answer after an edit, takes one in [`LOOP`] of the cases of the gate,
-//!   without the tests of [`is_left_to_the_gate`].
-//! - `TRACEMEND_GATE=1`, which `.ci/run` sets, takes the share that a sweep names.
+//! - An ordinary run, for the answer after an edit, takes one in [`LOOP`] of the share that a sweep
+//!   names, without the tests of [`is_left_to_the_gate`].
+//! - `TRACEMEND_GATE=1`, which `.ci/run` sets, takes one in [`GATE`] of it.
 //! - `TRACEMEND_EXHAUSTIVE=1`, which `.ci/weekly` sets, takes every case.
 //!
 //! `TRACEMEND_SEED=N` chooses another share of the same size.
@@ -15,9 +15,11 @@ use crate::notice;
 /// The seed of a run that names none: the same cases each time, so that a failure recurs.
 const SEED: u64 = 1;
 
-/// An ordinary run takes one in this many of the cases of the gate: with 16, all sweeps together
+/// An ordinary run takes one in this many of the cases of a share: with 16, all sweeps together
 /// take about as long as the build after an edit.
 pub const LOOP: u64 = 16;
+/// The same for the gate: with all of them it takes longer than a quarter of an hour on two cores.
+const GATE: u64 = 2;
 
 /// The share of one sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,8 +38,8 @@ impl Share {
         Self::of_seed(one_in, SEED)
     }
 
-    /// Returns a share of about one case in `one_in` in a run of the gate, one in [`LOOP`] of them
-    /// in an ordinary one, and all cases in an exhaustive one.
+    /// Returns a share of about one case in `one_in`, of which the gate takes one in [`GATE`] and an
+    /// ordinary run one in [`LOOP`]; all cases in an exhaustive one.
     pub fn one_in(one_in: u64) -> Self {
         let seed = std::env::var("TRACEMEND_SEED").ok().and_then(|text| text.parse().ok());
         let seed = seed.unwrap_or(SEED);
@@ -46,8 +48,9 @@ impl Share {
         } else if is_gate() {
             notice::say(&format!("sweeps: the share of the gate, TRACEMEND_SEED={seed}"));
         } else {
+            let more = LOOP / GATE;
             notice::say(&format!(
-                "sweeps: a small share, TRACEMEND_SEED={seed}; TRACEMEND_GATE=1 takes {LOOP} times \
+                "sweeps: a small share, TRACEMEND_SEED={seed}; TRACEMEND_GATE=1 takes {more} times \
                  as many cases, TRACEMEND_EXHAUSTIVE=1 all"
             ));
         }
@@ -57,7 +60,7 @@ impl Share {
     fn of_seed(one_in: u64, seed: u64) -> Self {
         let one_in = match (is_exhaustive(), is_gate()) {
             (true, _) => 1,
-            (false, true) => one_in.max(1),
+            (false, true) => one_in.max(1).saturating_mul(GATE),
             (false, false) => one_in.max(1).saturating_mul(LOOP),
         };
         Self { one_in, seed }
