@@ -19,7 +19,7 @@ const SEED: u64 = 1;
 /// take about as long as the build after an edit.
 pub const LOOP: u64 = 16;
 /// The same for the gate: with all of them it takes longer than a quarter of an hour on two cores.
-const GATE: u64 = 2;
+pub const GATE: u64 = 2;
 
 /// The share of one sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
