@@ -38,8 +38,8 @@ impl Share {
         Self::of_seed(one_in, SEED)
     }
 
-    /// Returns a share of about one case in `one_in`, of which the gate takes one in [`GATE`] and an
-    /// ordinary run one in [`LOOP`]; all cases in an exhaustive one.
+    /// Returns a share of about one case in `one_in`, of which the gate takes one in [`GATE`] and
+    /// an ordinary run one in [`LOOP`]; all cases in an exhaustive one.
     pub fn one_in(one_in: u64) -> Self {
         let seed = std::env::var("TRACEMEND_SEED").ok().and_then(|text| text.parse().ok());
         let seed = seed.unwrap_or(SEED);
