@@ -236,6 +236,31 @@ fn a_trace_that_continues_a_buffer_gets_its_name_back_exactly() {
     assert!(target == built.bytes);
 }
 
+/// Each name is compared with all others by its fields: one by one that took minutes for these.
+#[test]
+fn each_of_many_buffers_that_cannot_exist_gets_the_name_that_is_near_it() {
+    const BUFFERS: u32 = 10_000;
+    let maker = Maker::new(Order::Little, &event());
+    let trace = |idx: u32, tid: u32| {
+        let mut record = maker.auxtrace(&[]);
+        for (at, word) in [(24, idx), (28, tid), (32, u32::MAX)] {
+            record.body[at..at + 4].copy_from_slice(&word.to_le_bytes());
+        }
+        record
+    };
+    let sound = (0..BUFFERS).map(|number| trace(number, 100 + number));
+    let damaged = (0..BUFFERS).map(|number| trace(u32::MAX, 100 + number));
+    let records = [maker.time_conv(), maker.tracer(Tracer::ArmSpe)];
+    let built = of_records(records.into_iter().chain(sound).chain(damaged).collect(), None);
+    let (repair, target) = mended(&built.bytes);
+    assert_eq!(repair.outcome, Outcome::Repaired);
+    assert_eq!(repair.before.counts().values().sum::<u64>(), u64::from(BUFFERS));
+    let places = aux_traces(&built);
+    for (number, place) in (0..BUFFERS).zip(&places[places.len() / 2..]) {
+        assert_eq!(target[place + 32..place + 36], number.to_le_bytes(), "{number}");
+    }
+}
+
 #[test]
 fn a_damaged_size_of_a_trace_comes_back_exactly_and_every_record_stays() {
     let built = three_traces();

@@ -1,6 +1,6 @@
 //! The buffers that AUXTRACE records name: perf keeps a queue for each `idx`, and looks up the CPU.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::aux_records::ANY;
 use crate::formats::perf::decode::frame::Place;
@@ -14,15 +14,14 @@ use crate::model::{Finding, Report};
 
 /// Queues that perf allocates at most: a power of two, of 40 bytes each, below 4 GiB.
 const MOST_QUEUES: u32 = 1 << 26;
-/// Names of buffers that are compared with that of a record.
-const MOST_NAMES: usize = 1 << 12;
+/// Names of buffers that are known: a machine of 4,096 CPUs traces one thread on each of them.
+const MOST_NAMES: usize = 1 << 14;
 
-/// The buffers of the sound records: how many records each has, and where its trace ends.
+/// The buffers up to a record, with the end of the trace of each.
 type Names = BTreeMap<BufferName, Use>;
 
 #[derive(Clone, Copy, Default)]
 struct Use {
-    records: u64,
     end: u64,
     last: Option<Span>,
 }
@@ -38,17 +37,14 @@ pub(super) fn check(
     if traces.iter().all(|(trace, _)| is_sound(trace)) {
         return true;
     }
-    let mut counts = BTreeMap::<BufferName, u64>::new();
-    for (trace, _) in traces.iter().filter(|(trace, _)| is_sound(trace)) {
-        let count = counts.entry(trace.buffer).or_default();
-        *count = count.saturating_add(1);
-    }
+    let sound = traces.iter().map(|(trace, _)| trace.buffer);
+    let known = KnownNames::of(sound.filter(|name| find_fault(*name).is_none()));
     let mut names = Names::new();
     for (trace, place) in traces {
         let mut name = trace.buffer;
         if let Some((field, value)) = find_fault(name) {
             let rule = &rules::TRACE_BUFFER_IMPOSSIBLE;
-            let right = find_right(trace, &names, &counts);
+            let right = find_right(trace, &names, &known);
             report.push_with(rule, rule.severity, || {
                 let most = if field == "idx" { MOST_QUEUES } else { MOST_CPUS };
                 let message = format!("auxtrace.{field} is {value}, expected less than {most}");
@@ -60,7 +56,6 @@ pub(super) fn check(
         }
         if names.len() < MOST_NAMES || names.contains_key(&name) {
             let used = names.entry(name).or_default();
-            used.records = used.records.saturating_add(1);
             used.end = trace.offset.saturating_add(trace.size);
             used.last = Some(trace.span);
         }
@@ -88,28 +83,60 @@ struct Right {
     witness: Option<Span>,
 }
 
+/// The names of the buffers that can exist.
+#[derive(Default)]
+struct KnownNames {
+    /// By two of the three fields, of which the first number tells which one is left out: the only
+    /// name with them, or `None` if there are several.
+    by_pair: BTreeMap<(usize, u32, u32), Option<BufferName>>,
+    /// Their numbers.
+    numbers: BTreeSet<u32>,
+    /// The lowest number that is not among them.
+    free: u32,
+}
+
+impl KnownNames {
+    fn of(names: impl Iterator<Item = BufferName>) -> Self {
+        let mut known = Self::default();
+        let names: BTreeSet<BufferName> = names.take(MOST_NAMES).collect();
+        for name in names {
+            known.numbers.insert(name.idx);
+            for pair in pairs(name) {
+                known.by_pair.entry(pair).and_modify(|only| *only = None).or_insert(Some(name));
+            }
+        }
+        known.free = (0..MOST_QUEUES).find(|idx| !known.numbers.contains(idx)).unwrap_or(0);
+        known
+    }
+
+    /// Returns the only name that has two of the three fields of another one.
+    fn near(&self, name: BufferName) -> Option<BufferName> {
+        let found: Vec<_> = pairs(name).iter().filter_map(|pair| self.by_pair.get(pair)).collect();
+        let (first, rest) = found.split_first()?;
+        rest.iter().all(|other| other == first).then_some(**first)?
+    }
+}
+
+/// The name without each of its fields.
+fn pairs(name: BufferName) -> [(usize, u32, u32); 3] {
+    let BufferName { idx, tid, cpu } = name;
+    [(0, tid, cpu), (1, idx, cpu), (2, idx, tid)]
+}
+
 /// Finds the buffer of a record: that of which the record continues the trace, if two of its three
 /// fields are those of the record; else one of the same thread and CPU, or of the same number; else
 /// a new one.
-fn find_right(trace: &AuxTrace, names: &Names, counts: &BTreeMap<BufferName, u64>) -> Right {
+fn find_right(trace: &AuxTrace, names: &Names, known: &KnownNames) -> Right {
     let found = trace.buffer;
-    let is_near = |name: &BufferName| {
-        let pairs = name.words().into_iter().zip(found.words());
-        pairs.filter(|(name, found)| name == found).count() >= 2
-    };
-    let mut near = counts.keys().filter(|name| is_near(name));
-    if let (Some(name), None) = (near.next(), near.next()) {
-        let used = names.get(name);
+    if let Some(name) = known.near(found) {
+        let used = names.get(&name);
         let witness = used.filter(|used| used.end == trace.offset).and_then(|used| used.last);
-        return Right { name: *name, witness };
+        return Right { name, witness };
     }
-    let is_free = |idx: &u32| counts.keys().all(|name| name.idx != *idx);
     let mut name = found;
     if name.idx >= MOST_QUEUES {
-        name.idx = match name.cpu {
-            cpu if cpu < MOST_CPUS && is_free(&cpu) => cpu,
-            _ => (0..MOST_QUEUES).find(is_free).unwrap_or(0),
-        };
+        let is_free = |cpu: &u32| *cpu < MOST_CPUS && !known.numbers.contains(cpu);
+        name.idx = Some(name.cpu).filter(is_free).unwrap_or(known.free);
     }
     if find_fault(name).is_some() {
         // Of a thread, any CPU; of a CPU, the number of the buffer.

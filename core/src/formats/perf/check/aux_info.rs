@@ -91,14 +91,15 @@ fn find_wrong_clock(records: &RecordCheck, info: &TracerInfo, order: Order) -> O
 /// A CPU of CoreSight that has traces, but no words: perf 7.2 ends at its first trace.
 fn find_wrong_cpu(records: &RecordCheck, info: &TracerInfo, order: Order) -> Option<Fault> {
     let (first, _) = info.cpus.first()?;
-    let is_known = |cpu: u64| info.cpus.iter().any(|(known, _)| *known == cpu);
+    let known: BTreeSet<u64> = info.cpus.iter().map(|(cpu, _)| *cpu).collect();
     let traces = records.aux.traces.iter().map(|(trace, _)| trace);
-    let of_cpus: Vec<&AuxTrace> = traces.filter(|trace| trace.buffer.cpu != ANY).collect();
-    let wild: Vec<&AuxTrace> =
-        of_cpus.iter().copied().filter(|trace| !is_known(trace.buffer.cpu.into())).collect();
+    let of_cpus = || traces.clone().filter(|trace| trace.buffer.cpu != ANY);
+    let is_wild = |trace: &&AuxTrace| !known.contains(&trace.buffer.cpu.into());
+    let wild: Vec<&AuxTrace> = of_cpus().filter(is_wild).collect();
     let missing: BTreeSet<u32> = wild.iter().map(|trace| trace.buffer.cpu).collect();
     let cpu = missing.first()?;
-    let is_unused = |cpu: u64| of_cpus.iter().all(|trace| u64::from(trace.buffer.cpu) != cpu);
+    let used: BTreeSet<u64> = of_cpus().map(|trace| trace.buffer.cpu.into()).collect();
+    let is_unused = |cpu: u64| !used.contains(&cpu);
     let mut unused = info.cpus.iter().filter(|(known, _)| is_unused(*known));
     let fix = match (unused.next(), unused.next()) {
         (Some((_, field)), None) if missing.len() == 1 => {

@@ -1,5 +1,7 @@
 //! The records of the kernel about traces: perf ends at those that it cannot place.
 
+use std::collections::BTreeSet;
+
 use super::aux_records::{ANY, AuxRecords, Told};
 use crate::formats::perf::decode::record;
 use crate::formats::perf::decode::trace::Tracer;
@@ -20,10 +22,12 @@ const VERSION_BIT: u32 = 60;
 /// Checks the records. Returns whether perf reads them.
 pub(super) fn check(aux: &AuxRecords, can_edit: bool, order: Order, report: &mut Report) -> bool {
     let Some(tracer) = aux.tracer() else { return true };
+    let cpus = aux.info.iter().flat_map(|(info, _)| &info.cpus);
+    let cpus: BTreeSet<u64> = cpus.map(|(cpu, _)| *cpu).collect();
     let mut is_read = true;
     for told in &aux.told {
         let fault = match tracer {
-            Tracer::CoreSight => find_fault(aux, told),
+            Tracer::CoreSight => find_fault(&cpus, told),
             Tracer::IntelPt => find_impossible_cpu(told),
             Tracer::ArmSpe => None,
         };
@@ -48,8 +52,9 @@ fn find_impossible_cpu(told: &Told) -> Option<(&'static str, String)> {
     Some(("cpu", format!("is {cpu}, expected less than {MOST_CPUS}")))
 }
 
-/// Returns the field of CoreSight that perf does not read, and its defect.
-fn find_fault(aux: &AuxRecords, told: &Told) -> Option<(&'static str, String)> {
+/// Returns the field of CoreSight that perf does not read, and its defect; `cpus`: those of
+/// AUXTRACE_INFO.
+fn find_fault(cpus: &BTreeSet<u64>, told: &Told) -> Option<(&'static str, String)> {
     if told.kind == kind::AUX {
         let unknown = told.value & !FLAGS;
         return (unknown != 0).then(|| ("flags", format!("has unknown bits {unknown:#x}")));
@@ -62,8 +67,7 @@ fn find_fault(aux: &AuxRecords, told: &Told) -> Option<(&'static str, String)> {
         return Some(("hw_id", format!("has version {version}, expected 0")));
     }
     let cpu = told.cpu?;
-    let cpus = aux.info.as_ref().map(|(info, _)| &info.cpus).filter(|cpus| !cpus.is_empty())?;
-    let is_known = cpus.iter().any(|(known, _)| *known == u64::from(cpu));
+    let is_known = cpus.is_empty() || cpus.contains(&cpu.into());
     (!is_known).then(|| ("cpu", format!("is {cpu}, which is not among those of AUXTRACE_INFO")))
 }
 

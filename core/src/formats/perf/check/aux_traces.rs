@@ -4,7 +4,7 @@
 //!  AUXTRACE_INFO  ->  AUX: the tracer wrote these bytes  ->  AUXTRACE: the recorder read them
 //! ```
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use super::aux_records::{ANY, AuxRecords, Written};
@@ -16,7 +16,7 @@ use crate::formats::perf::decode::trace::{FRAME, Tracer, find_damage};
 use crate::formats::perf::layout::versions::FIRST_WITH_CLOCK;
 use crate::formats::perf::{repair, rules};
 use crate::kit::cursor::Order;
-use crate::kit::num::{align8, to_u64};
+use crate::kit::num::to_u64;
 use crate::kit::span::Span;
 use crate::kit::words::{byte_count, plural};
 use crate::model::edit::{Edit, Fix, Safety};
@@ -106,25 +106,32 @@ fn push_missing(aux: &AuxRecords, is_complete: bool, report: &mut Report) {
 type Buffers = BTreeMap<Buffer, Vec<Range<u64>>>;
 
 impl AuxRecords {
-    /// Whether a record tells that the tracer wrote bytes up to the end of a trace.
-    fn is_written(&self, trace: &AuxTrace) -> bool {
+    /// Returns for each trace whether its size is certain: where it ends, bytes end of which an AUX
+    /// record tells, or the next trace of its buffer begins.
+    fn find_certain_sizes(&self) -> Vec<bool> {
         let ends = self.written.iter().map(|one| one.aux.offset.saturating_add(one.aux.size));
-        let mut sizes = ends.filter_map(|end| end.checked_sub(trace.offset)).map(align8);
-        sizes.any(|size| size == trace.size)
+        let ends: BTreeSet<u64> = ends.collect();
+        let mut next = BTreeMap::new();
+        let mut are_certain = Vec::new();
+        for (trace, _) in self.traces.iter().rev() {
+            let end = trace.offset.saturating_add(trace.size);
+            // The recorder pads a trace to a multiple of 8 bytes.
+            let is_written = ends.range(end.saturating_sub(7)..=end).next().is_some();
+            let is_continued = next.insert(trace.buffer, trace.offset) == Some(end);
+            are_certain.push(is_written || is_continued);
+        }
+        are_certain.reverse();
+        are_certain
     }
 
     /// Reports the sizes of traces that the bytes contradict.
     fn push_sizes(&self, can_edit: bool, order: Order, report: &mut Report) {
-        let mut later = self.traces.iter();
-        while let Some((trace, place)) = later.next() {
+        if self.traces.iter().all(|(trace, _)| trace.stored_size.is_none()) {
+            return;
+        }
+        for ((trace, place), is_certain) in self.traces.iter().zip(self.find_certain_sizes()) {
             let Some(stored) = trace.stored_size else { continue };
-            let next = later.clone().find(|(next, _)| next.buffer == trace.buffer);
-            let end = trace.offset.saturating_add(trace.size);
-            let is_continued = next.is_some_and(|(next, _)| next.offset == end);
-            let safety = match is_continued || self.is_written(trace) {
-                true => Safety::Exact,
-                false => Safety::Lossy,
-            };
+            let safety = if is_certain { Safety::Exact } else { Safety::Lossy };
             let rule = &rules::TRACE_SIZE_WRONG;
             report.push_with(rule, rule.severity, || {
                 let size = trace.size;
@@ -184,7 +191,8 @@ fn is_read(written: &Written, buffers: &Buffers) -> bool {
     let of_cpu = buffers.get(&Buffer::Cpu(written.cpu));
     let ranges = of_cpu.or_else(|| buffers.get(&Buffer::Thread(written.tid)));
     let Some(ranges) = ranges else {
-        return buffers.keys().any(|buffer| matches!(buffer, Buffer::Thread(_)));
+        // Threads are the last ones.
+        return buffers.keys().next_back().is_some_and(|last| matches!(last, Buffer::Thread(_)));
     };
     let Aux { offset, size, .. } = written.aux;
     let index = ranges.partition_point(|range| range.start <= offset);
