@@ -148,3 +148,16 @@ fn a_type_that_the_perf_of_a_pipe_did_not_have_is_damaged() {
         assert_eq!(repair.outcome, Outcome::RepairedWithLoss, "{found}");
     }
 }
+
+#[test]
+fn each_of_many_attrs_of_a_pipe_is_read_once() {
+    // Each record sorted the ids of all attrs before it: hours.
+    let attrs = (0..60_000).map(|id| Attr::cpu_clock(TYPE).with_ids(&[id])).collect();
+    let mut recording = Recording::pipe(Order::Little, attrs);
+    let sample = recording.maker(59_999).sample();
+    recording.push(sample);
+    let built = recording.build();
+    let report = check(&FileSet::single("perf.data", &built.bytes), &Options::default());
+    assert_eq!(report.counts().keys().copied().collect::<Vec<_>>(), [""; 0]);
+    assert_eq!(report.tally.records, u64::try_from(built.records.len()).unwrap());
+}

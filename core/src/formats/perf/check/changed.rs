@@ -33,8 +33,7 @@ pub(super) fn offer(
     if damaged.is_empty() {
         return;
     }
-    let Outline { attrs, mut events, end, .. } = Outline::gather(recording, limits);
-    events.sort();
+    let Outline { attrs, events, end, .. } = Outline::gather(recording, limits);
     let is_settled = can_move
         && matches!(end, End::Declared(_))
         && has_all_before(&recording.body, &attrs.id_sections());
@@ -51,8 +50,7 @@ pub(super) fn offer(
 /// The same for a pipe.
 pub(super) fn offer_pipe(file: &RecordFile<'_>, limits: &Limits, report: &mut Report) {
     if has_damage(file, report) {
-        let mut events = attrs::gather_events(file, Events::new(file.order()), limits);
-        events.sort();
+        let events = attrs::gather_events(file, Events::new(file.order()), limits);
         let area = (HEADER_SIZE_PIPE, file.length());
         Blocks { file, area, events: &events, limits }.offer(true, report);
     }

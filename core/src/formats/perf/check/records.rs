@@ -102,7 +102,6 @@ impl RecordCheck {
     #[inline]
     pub(super) fn check(&mut self, record: &RecordView<'_>, map: &LayerMap, report: &mut Report) {
         report.tally.records = report.tally.records.saturating_add(1);
-        self.events.sort();
         match record.frame.kind {
             kind::SAMPLE => {
                 report.tally.samples = report.tally.samples.saturating_add(1);

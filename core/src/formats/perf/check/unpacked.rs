@@ -22,8 +22,7 @@ pub(super) fn offer(recording: &Recording<'_>, limits: &Limits, report: &mut Rep
         return;
     }
     let data = recording.body.data;
-    let (mut events, table) = attrs::read_table(recording, limits);
-    events.sort();
+    let (events, table) = attrs::read_table(recording, limits);
     let is_ended = data.size > 0 && data.fits(recording.length());
     for file in damaged {
         let area = match file.index() {
@@ -40,8 +39,7 @@ pub(super) fn offer(recording: &Recording<'_>, limits: &Limits, report: &mut Rep
 /// The same for a pipe.
 pub(super) fn offer_pipe(file: &RecordFile<'_>, limits: &Limits, report: &mut Report) {
     if report.findings().iter().any(|finding| is_in(file, finding)) {
-        let mut events = attrs::gather_events(file, Events::new(file.order()), limits);
-        events.sort();
+        let events = attrs::gather_events(file, Events::new(file.order()), limits);
         offer_file(file, (HEADER_SIZE_PIPE, file.length()), &events, limits, report);
     }
 }

@@ -30,8 +30,7 @@ pub fn tile(files: &FileSet<'_>, limits: &Limits, each: TileSink<'_>) {
             }
         }
         Ok(Opened::Pipe(file)) => {
-            let mut events = attrs::gather_events(&file, Events::new(file.order()), limits);
-            events.sort();
+            let events = attrs::gather_events(&file, Events::new(file.order()), limits);
             let mut tiles = Tiles::new(file.layer(), each);
             let fields: Fields<'_> = &|log| header::log_fields(file.source(), 0, log);
             tiles.push_tile(HEADER_SIZE_PIPE, TileKind::Structure, "header", fields);
@@ -39,8 +38,7 @@ pub fn tile(files: &FileSet<'_>, limits: &Limits, each: TileSink<'_>) {
             push_records(&mut tiles, (&file, area), &events, limits);
         }
         Ok(Opened::Sections(recording)) => {
-            let (mut events, _) = attrs::read_table(&recording, limits);
-            events.sort();
+            let (events, _) = attrs::read_table(&recording, limits);
             tile_sections(&recording, &events, limits, each);
             for part in &recording.parts {
                 let mut tiles = Tiles::new(part.layer(), each);

@@ -357,7 +357,6 @@ impl<'o> Writer<'o> {
         if record.frame.kind == kind::HEADER_FEATURE {
             self.names.observe_feature(record, order);
         }
-        self.events.sort();
         let frames = match &mut self.names.pass {
             Pass::Gathering(gatherer) => return gatherer.observe(record, number, &self.events),
             Pass::Showing(frames) => frames,

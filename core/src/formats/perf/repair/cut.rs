@@ -97,8 +97,7 @@ impl<'r, 'a> Cuttable<'r, 'a> {
                 let parts = recording.parts.iter().map(|part| (part, (0, part.length())));
                 let first = (&recording.file, (data.offset, end));
                 let files = [first].into_iter().chain(parts).collect();
-                let mut outline = Outline::gather(recording, limits);
-                outline.events.sort();
+                let outline = Outline::gather(recording, limits);
                 // Without build ids perf record writes 0 for both times.
                 let stated = outline.sample_time.filter(|(_, first, last)| *first > 0 && *last > 0);
                 let sample_time = stated.map(|(section, first, last)| (section, (first, last)));
@@ -189,7 +188,6 @@ impl Walk<'_> {
         if file.is_pipe() && record.frame.kind == kind::HEADER_ATTR {
             let event = attr_record::read_record(&view, file.order());
             event.into_iter().for_each(|(attr, ids)| self.events.push(attr, ids));
-            self.events.sort();
         }
         self.pass(&view, Span::new(file.layer(), record.offset, record.end()))
     }

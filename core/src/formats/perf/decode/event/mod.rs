@@ -2,7 +2,7 @@
 
 mod cover;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::attr::Attr;
 use super::body::BodyError;
@@ -14,7 +14,6 @@ use crate::formats::perf::layout::attr::{branch_sample_type, sample_type};
 use crate::formats::perf::layout::{RECORD_HEADER, record as kind};
 use crate::kit::cursor::{Cursor, Order};
 use crate::kit::field_log::FieldLog;
-use crate::kit::num::to_u64;
 
 /// Most ids of events that are copied for the search after damage.
 const MOST_COPIED_IDS: usize = 64 << 10;
@@ -26,9 +25,11 @@ pub struct Events {
     pub dialect: Dialect,
     attrs: Vec<Attr>,
     layouts: Vec<SampleLayout>,
-    /// Event ids and the indexes of their attrs; sorted by id if `is_sorted`.
-    ids: Vec<(u64, usize)>,
-    is_sorted: bool,
+    /// Event ids and the indexes of their attrs. Attrs can come between the records of a pipe, so
+    /// no sorting once for all serves.
+    ids: BTreeMap<u64, usize>,
+    /// Number of ids, with those that stand twice.
+    id_count: u64,
     /// Whether all attrs have the same layout, so no id has to be looked up.
     is_uniform: bool,
     /// Whether an attr has fields whose layout only a newer version knows.
@@ -66,8 +67,8 @@ impl Events {
             dialect: Dialect { order, is_simpleperf: false },
             attrs: Vec::new(),
             layouts: Vec::new(),
-            ids: Vec::new(),
-            is_sorted: true,
+            ids: BTreeMap::new(),
+            id_count: 0,
             is_uniform: false,
             has_unknown_layout: false,
             tracepoints: BTreeSet::new(),
@@ -91,8 +92,11 @@ impl Events {
         self.least_sample = self.least_sample.min(RECORD_HEADER.saturating_add(fields));
         self.tracepoints.extend(attr.is_tracepoint().then_some(attr.config));
         self.attrs.push(attr);
-        self.ids.extend(ids.into_iter().map(|id| (id, index)));
-        self.is_sorted = false;
+        for id in ids {
+            // The last of two events with an id is the first that perf finds.
+            self.ids.insert(id, index);
+            self.id_count = self.id_count.saturating_add(1);
+        }
     }
 
     fn push_layout(&mut self, attr: &Attr) {
@@ -138,25 +142,14 @@ impl Events {
         &self.attrs
     }
 
-    /// Number of event ids.
-    pub fn id_count(&self) -> u64 {
-        to_u64(self.ids.len())
-    }
-
-    /// Prepares the lookup of ids. Must precede every read of a record after a
-    /// [`push`](Self::push).
-    #[inline]
-    pub fn sort(&mut self) {
-        if !self.is_sorted {
-            self.ids.sort_unstable();
-            self.is_sorted = true;
-        }
+    /// Number of event ids, with those that stand twice.
+    pub const fn id_count(&self) -> u64 {
+        self.id_count
     }
 
     /// Returns the index of the attr with this event id.
     pub fn find(&self, id: u64) -> Option<usize> {
-        let at = self.ids.binary_search_by_key(&id, |(id, _)| *id).ok()?;
-        self.ids.get(at).map(|(_, index)| *index)
+        self.ids.get(&id).copied()
     }
 
     /// Whether the id of a sample belongs to an attr. With a single attr perf ignores the id, and
@@ -408,11 +401,7 @@ impl Events {
 
     /// Returns a copy for the search after damage; `None` if it would be large.
     pub fn sample_copy(&self) -> Option<Self> {
-        (self.ids.len() <= MOST_COPIED_IDS && !self.attrs.is_empty()).then(|| {
-            let mut copy = self.clone();
-            copy.sort();
-            copy
-        })
+        (self.ids.len() <= MOST_COPIED_IDS && !self.attrs.is_empty()).then(|| self.clone())
     }
 
     /// Returns the offset of the time in a sample in bytes, if all events have it at the same one.

@@ -136,8 +136,7 @@ fn is_blank(recording: &Recording<'_>) -> bool {
 fn judge(files: &FileSet<'_>, limits: &Limits) -> Result<(), String> {
     const DAMAGED: &str = "its header is damaged: repair the donor first";
     let Ok(Opened::Sections(recording)) = open(files) else { return Err(DAMAGED.to_string()) };
-    let (mut events, _) = read_table(&recording, limits);
-    events.sort();
+    let (events, _) = read_table(&recording, limits);
     let area = (recording.body.data.offset, recording.length());
     let records = recording.file.records(area, limits.of(&RESYNC)).filter_map(Item::record);
     let (mut judged, mut misfits) = (0_usize, 0_usize);

@@ -255,7 +255,6 @@ impl AttrCopies<'_> {
             self.spend_evidence(ids.len().saturating_add(1));
             events.push(attr, ids);
         }
-        events.sort();
         Some(events)
     }
 }

@@ -332,7 +332,6 @@ impl<'a> AttrCopies<'a> {
             let section = sections.get(index).filter(|_| total <= MOST_IDS);
             events.push(attr, section.map(|section| self.ids(*section)).unwrap_or_default());
         }
-        events.sort();
         events
     }
 }

@@ -53,8 +53,7 @@ pub(super) struct Reading {
 impl Reading {
     /// Returns the events as records are read by them.
     pub(super) fn events(&self, order: Order) -> Option<Events> {
-        let mut events = read_events(&self.events, order)?;
-        events.sort();
+        let events = read_events(&self.events, order)?;
         (!self.events.is_empty()).then_some(events)
     }
 
