@@ -24,6 +24,8 @@ const LEAST_FITTING: u64 = 2;
 pub(super) const MOST_HOLE: u64 = 8 * SECTION_SIZE;
 /// Most entries of a table: perf plans about 30.
 const MOST_ENTRIES: u64 = 64;
+/// Bytes of an entry and of the offset in the next one.
+const PAIR: usize = 24;
 /// Candidates for one boundary that are followed.
 const MOST_PLACES: usize = 12;
 
@@ -348,14 +350,12 @@ fn scan(peek: Peek<'_>, from: u64, most: u64) -> Vec<u64> {
     let mut runs: Vec<(u64, u64)> = Vec::new();
     // The ends of the runs at the last 16 places.
     let mut recent = [None::<usize>; 16];
-    let mut at = start;
-    let end = peek.len().saturating_sub(3 * 8);
-    while at <= end {
+    let bytes = peek.bytes(start, peek.len());
+    for (at, window) in (start..).zip(bytes.windows(PAIR)) {
         let slot = recent.get_mut(usize::try_from(at % SECTION_SIZE).unwrap_or(0));
         if let Some(slot) = slot {
-            *slot = note_pair(peek, at, *slot, &mut runs);
+            *slot = note_pair(peek, (at, window), *slot, &mut runs);
         }
-        at = at.saturating_add(1);
     }
     let longest = runs.iter().map(|(_, pairs)| *pairs).max().unwrap_or(0);
     runs.retain(|(_, pairs)| *pairs >= 3 && pairs.saturating_mul(2) >= longest);
@@ -375,14 +375,14 @@ fn scan(peek: Peek<'_>, from: u64, most: u64) -> Vec<u64> {
 /// the run that ends here.
 fn note_pair(
     peek: Peek<'_>,
-    at: u64,
+    (at, bytes): (u64, &[u8]),
     run: Option<usize>,
     runs: &mut Vec<(u64, u64)>,
 ) -> Option<usize> {
     /// Runs that are kept; a file has one table.
     const MOST_RUNS: usize = 4096;
-    let entry = peek.section(at)?;
-    let next = peek.u64(at.saturating_add(SECTION_SIZE))?;
+    let number = |at: usize| peek.number(bytes.get(at..).unwrap_or_default());
+    let (entry, next) = (Section { offset: number(0), size: number(8) }, number(16));
     let is_pair = entry.offset > from_table(at) && entry.end() == Some(next);
     if !is_pair || next > peek.len().saturating_mul(2) {
         return None;
