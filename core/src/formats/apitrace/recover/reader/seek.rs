@@ -197,24 +197,16 @@ impl StreamReader<'_> {
             }
         }
         let window_max = self.limits.count_of(&SEEK_WINDOW);
-        let mut stale_end = base;
-        let mut equal_end = 0;
         let is_thorough = self.attempts.searched_thoroughly.is_some()
             && self.attempts.searched_thoroughly == self.faults.damages.last().map(|one| one.start);
-        for index in 0..bytes.len() {
-            let (rest, place) = bytes_at(bytes, base, index);
+        let mut next = 0;
+        while next < bytes.len() {
             if self.budget.left == 0 {
-                return Err(place);
+                return Err(bytes_at(bytes, base, next).1);
             }
-            if place < stale_end || rest.first().is_none_or(|tag| *tag > 1) {
-                continue;
-            }
-            if index >= equal_end {
-                equal_end = index.saturating_add(count_equal(rest));
-            }
-            if equal_end.saturating_sub(index) > EQUAL_TRIED {
-                continue;
-            }
+            let Some(index) = find_tag(bytes, next) else { break };
+            next = index.saturating_add(1);
+            let (rest, place) = bytes_at(bytes, base, index);
             let is_close =
                 place.saturating_sub(base.max(origin)) < CLOSE || self.begins_unit(place);
             let tolerance = match (is_thorough, is_close) {
@@ -227,7 +219,9 @@ impl StreamReader<'_> {
                 Err(ProbeResult::NeedsMore) if !at_end && rest.len() < window_max => {
                     return Err(place);
                 }
-                Err(ProbeResult::Stale(end)) => stale_end = end,
+                Err(ProbeResult::Stale(end)) => {
+                    next = next.max(to_usize(end.saturating_sub(base)));
+                }
                 Err(_) => {}
             }
         }
@@ -280,6 +274,15 @@ impl StreamReader<'_> {
             donor: self.donor,
         }
     }
+}
+
+/// Finds the next byte from `from` on that can be the tag of an event, 0 or 1: of a run of equal
+/// ones one of the last.
+fn find_tag(bytes: &[u8], from: usize) -> Option<usize> {
+    let rest = bytes.get(from..)?;
+    let tag = memchr::memchr2(0, 1, rest)?;
+    let equal = count_equal(rest.get(tag..)?);
+    Some(from.saturating_add(tag).saturating_add(equal.saturating_sub(EQUAL_TRIED)))
 }
 
 /// The number of bytes at the beginning that are equal.
@@ -344,6 +347,15 @@ mod tests {
     #[test]
     fn equal_bytes_are_counted_up_to_another_one() {
         assert_eq!([&b""[..], b"a", b"aab", b"baa"].map(count_equal), [0, 1, 2, 1]);
+    }
+
+    #[test]
+    fn of_a_run_of_tags_the_last_ones_are_tried() {
+        let bytes = [vec![7], vec![0; 100], vec![1, 7]].concat();
+        let first = 101 - EQUAL_TRIED;
+        let found = [0, first, first + 1, 100, 101, 102].map(|from| find_tag(&bytes, from));
+        let expected = [Some(first), Some(first), Some(first + 1), Some(100), Some(101), None];
+        assert_eq!(found, expected);
     }
 
     #[test]
