@@ -43,7 +43,7 @@ type Made = Vec<(String, Vec<u8>)>;
 type Make = fn(usize) -> Made;
 
 /// Recordings with a fault per item or between items, for each format.
-const KINDS: [(&str, Make); 16] = [
+const KINDS: [(&str, Make); 17] = [
     ("perf: samples of one byte", |count| {
         of_perf((0..count).map(|_| Record::new(9, 0, vec![0])).collect())
     }),
@@ -77,6 +77,7 @@ const KINDS: [(&str, Make); 16] = [
     ("ovni: clocks that go back, and damage", |count| {
         of_clocks(count, &[0xff; 5], |number| if number % 3 == 0 { 5 } else { 1_000 + number })
     }),
+    ("ovni: clocks that recur", |count| of_clocks(count, b"", |number| 1_000 + number % 4)),
     ("ovni: damage after every 40 events", |count| {
         of_clocks(count, &[0xff; 5], |number| 1_000 + number % 50)
     }),

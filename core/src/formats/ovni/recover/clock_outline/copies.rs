@@ -3,10 +3,7 @@
 use super::late::NOISE_MAX;
 use super::{Event, Gap, Item, Pass};
 use crate::formats::ovni::recover::repeat::compare_repeat;
-use crate::kit::num::to_usize;
 
-/// Compared bytes that cost one look ahead.
-const COPY_COST: u64 = 64;
 /// Earlier events with the same clock that a copy may begin with.
 const ORIGINS: usize = 8;
 
@@ -31,12 +28,15 @@ impl Pass<'_, '_> {
                 if to > self.walk.stream_len() {
                     continue;
                 }
+                if self.searches.compared == 0 {
+                    return None;
+                }
                 let (rest, compared) = compare_repeat(&self.walk, from, to);
+                self.searches.compared = self.searches.compared.saturating_sub(compared);
                 if rest.is_some() {
                     return Some(Gap { from, to, is_copy: true });
                 }
-                let cost = to_usize(compared / COPY_COST).saturating_add(1);
-                self.searches.looks = self.searches.looks.checked_sub(cost)?;
+                self.searches.looks = self.searches.looks.checked_sub(1)?;
             }
         }
         None

@@ -165,7 +165,7 @@ impl<'s, 'a> Pass<'s, 'a> {
             number: 0,
             last: i128::from(terms.floor),
             state: StreamState::default(),
-            searches: Searches::new(terms.resync),
+            searches: Searches::new(terms.resync, walk.stream_len()),
         }
     }
 

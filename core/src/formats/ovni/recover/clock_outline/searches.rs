@@ -5,6 +5,8 @@ use super::{EVENT_HEADER, EventWalk, GROUP_MAX};
 /// Searches for events with a clock that may find nothing: each can read the rest of the stream.
 /// A stream with damage has at most a few parts whose clocks are too late.
 const FAILURES: u32 = 16;
+/// Bytes that the search for copies compares, for each byte of the stream.
+const COMPARED: u64 = 8;
 
 /// The results of earlier searches, and the work that is left for further ones.
 #[derive(Debug)]
@@ -21,10 +23,12 @@ pub(super) struct Searches {
     failures: u32,
     /// Events that may still be looked at ahead.
     pub(super) looks: usize,
+    /// Bytes that the search for copies may still compare.
+    pub(super) compared: u64,
 }
 
 impl Searches {
-    pub(super) const fn new(limit: u64) -> Self {
+    pub(super) const fn new(limit: u64, stream_len: u64) -> Self {
         Self {
             limit,
             empty_until: 0,
@@ -32,6 +36,7 @@ impl Searches {
             too_late: u64::MAX,
             failures: FAILURES,
             looks: GROUP_MAX,
+            compared: stream_len.saturating_mul(COMPARED),
         }
     }
 
@@ -87,7 +92,7 @@ mod tests {
         let bytes = [vec![0xff; 64], events(5..9), vec![0xff; 64]].concat();
         let source = Source::new(&bytes);
         let walk = EventWalk::new(&source, Layer::stored(0), 0);
-        let mut searches = Searches::new(LIMIT);
+        let mut searches = Searches::new(LIMIT, u64::MAX);
         assert_eq!(searches.find_next(&walk, 0), Some(64));
         assert_eq!(searches.find_next(&walk, 40), Some(64));
         assert_eq!(searches.find_next(&walk, 64), None);
@@ -100,7 +105,7 @@ mod tests {
         let bytes = events([1; 8].into_iter().chain([100; 8]));
         let source = Source::new(&bytes);
         let walk = EventWalk::new(&source, Layer::stored(0), 0);
-        let mut searches = Searches::new(LIMIT);
+        let mut searches = Searches::new(LIMIT, u64::MAX);
         assert_eq!(searches.find_later(&walk, 0, 50), Some(96));
         for failure in 0..u64::from(FAILURES) {
             assert_eq!(searches.find_later(&walk, 0, 1_000 - failure), None);
