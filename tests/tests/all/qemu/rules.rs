@@ -1,8 +1,8 @@
 //! The rules of QEMU logs in combination. Each single one has a specimen (`specimens/qemu.rs`).
 
-use tracemend::FormatId;
 use tracemend::formats::qemu::rules;
-use tracemend::{Options, Outcome};
+use tracemend::{FileSet, FormatId, Options, Outcome, check};
+use tracemend_tests::forge::qemu::Log;
 use tracemend_tests::mended::mended_as;
 use tracemend_tests::specimens::qemu::{header, log};
 
@@ -55,4 +55,35 @@ fn what_a_prefix_loses_is_counted() {
     let fix = repair.applied[0].fix().unwrap();
     assert!(fix.summary.contains(&format!("with {dropped} events")), "{}", fix.summary);
     assert!(fix.summary.contains("structurally closed"), "{}", fix.summary);
+}
+
+#[test]
+fn equal_events_in_a_row_are_counted_as_if_each_were_read() {
+    // Long enough that most of them are skipped at once, and ends of runs at other events.
+    const MANY: usize = 100_003;
+    type Push = fn(&mut Log);
+    let rows: [(Push, &str); 5] = [
+        (|log| _ = log.interrupt(), "QR3006"),
+        (|log| _ = log.exception(), "QR3006"),
+        (|log| _ = log.checkpoint("CP_INIT"), "QR3009"),
+        (|log| _ = log.instruction(0), "QR2009"),
+        (|log| _ = log.instruction(0), "QR3003"),
+    ];
+    for (push, code) in rows {
+        let mut log = log("11.0");
+        push(&mut log);
+        let count = |log: &Log| {
+            let mut whole = log.clone();
+            for number in 0..20 {
+                whole.tick(number);
+            }
+            whole.close();
+            let report = check(&FileSet::single("log", &whole.bytes), &options(None));
+            (report.tally.records, report.counts().get(code).copied().unwrap_or(0))
+        };
+        let (events, defects) = count(&log);
+        (0..MANY).for_each(|_| push(&mut log));
+        let many = u64::try_from(MANY).unwrap();
+        assert_eq!(count(&log), (events + many, defects + many), "{code}");
+    }
 }

@@ -156,6 +156,16 @@ impl From<ReadError> for FaultKind {
     }
 }
 
+/// Returns the length in bytes of an event whose bytes all are its id, if there is such a one.
+pub const fn equal_len(kind: Kind) -> Option<u64> {
+    match kind {
+        // Its id is 0 in every layout.
+        Kind::Instruction => Some(5),
+        Kind::Interrupt | Kind::Exception | Kind::Checkpoint(_) => Some(1),
+        _ => None,
+    }
+}
+
 /// Returns the length in bytes, id included, of the kinds that the fast loop handles.
 pub fn fixed_len(kind: Kind) -> Option<usize> {
     let is_fast = match kind {

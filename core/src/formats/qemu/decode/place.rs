@@ -26,6 +26,10 @@ pub struct Context {
     pub requests: Requests,
     /// How often events were decoded ahead.
     pub looks: u32,
+    /// How often events were decoded again because a clock went back.
+    pub looks_back: u32,
+    /// The defects of the last event, if the one before it has the same kind.
+    pub defects: [Option<Defect>; 3],
 }
 
 /// The asynchronous requests of a log: their ids count up.

@@ -63,7 +63,7 @@ fn bit(kind: Kind) -> u64 {
 
 /// Returns the bits of the kinds that may follow a kind; the bit of the asynchronous group stands
 /// for all asynchronous kinds.
-pub fn followers(layout: &Layout, kind: Kind) -> u64 {
+fn followers(layout: &Layout, kind: Kind) -> u64 {
     let is_allowed = |next: &Kind| find_in_order(layout, kind, *next).is_none();
     KINDS.iter().map(|row| row.kind).filter(is_allowed).fold(0, |bits, next| bits | bit(next))
 }
@@ -82,6 +82,8 @@ fn build_table(layout: &Layout) -> Table {
     for (id, (kind, entry)) in (0_u8..).zip(table.kinds.iter_mut().zip(&mut table.entries)) {
         let Some(known) = layout.kind(id) else { break };
         *kind = Some(known);
+        let followers = followers(layout, known);
+        entry.followers = followers;
         let Some(len) = fixed_len(known) else { continue };
         let (shift, mask) = match len {
             5 => (32, u64::from(u32::MAX)),
@@ -89,7 +91,6 @@ fn build_table(layout: &Layout) -> Table {
             _ => (0, 0),
         };
         let rises = if known.is_clock() { u64::MAX } else { 0 };
-        let followers = followers(layout, known);
         let partner = turns::partner(known).filter(|_| layout.measured);
         let (opens, closes) = partner.map_or((0, 0), |partner| (bit(partner), bit(known)));
         let counts = u32::from(known == Kind::Instruction);

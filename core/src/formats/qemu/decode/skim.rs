@@ -150,10 +150,9 @@ impl Skim {
         entry.is_none_or(|entry| self.turns & entry.bit != 0 || entry.closes == 0)
     }
 
-    /// Returns the bits of the kinds that may follow an id, if the loop knows it.
-    pub fn followers_of(&self, id: u8) -> Option<u64> {
-        let entry = self.table.entries.get(usize::from(id)).filter(|entry| entry.len > 0)?;
-        Some(entry.followers)
+    /// Returns the bits of the kinds that may follow an id.
+    pub fn followers_of(&self, id: u8) -> u64 {
+        self.table.entries.get(usize::from(id)).map_or(0, |entry| entry.followers)
     }
 
     /// Returns the slot of an id.

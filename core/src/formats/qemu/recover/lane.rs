@@ -10,7 +10,7 @@ use crate::formats::qemu::decode::counts::{ClockRange, Counts};
 use crate::formats::qemu::decode::decoder::Decoder;
 use crate::formats::qemu::decode::defect::{self, Defect, Located};
 use crate::formats::qemu::decode::defect_log::{Anchor, Damage, Defects};
-use crate::formats::qemu::decode::event::{Event, Fault, Value};
+use crate::formats::qemu::decode::event::{Event, Fault, Value, equal_len};
 use crate::formats::qemu::decode::pattern::Place;
 use crate::formats::qemu::decode::place::{Context, Gap};
 use crate::formats::qemu::decode::regular;
@@ -31,11 +31,11 @@ const ANCHOR_EVENTS: u64 = 256;
 const INIT_EVENTS: u64 = 3;
 /// How often a log may ask for the clock after a large count.
 const LOOKS_MAX: u32 = 4096;
-
-/// Bytes of an INSTRUCTION, which has the id 0 in every layout.
-const ZERO_EVENT: usize = 5;
-/// Events in zeros that are worth skipping.
-const ZERO_EVENTS: u64 = 16;
+/// How often the events between an anchor and a clock that goes back are read again. A host sets
+/// its clock back a few times.
+const LOOKS_BACK_MAX: u32 = 64;
+/// Events of equal bytes that are worth skipping.
+const EQUAL_EVENTS: u64 = 16;
 
 /// The end of a lane.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -138,27 +138,25 @@ impl<'a> Lane<'a> {
                 }
             }
             self.step(forks);
-            self.skip_zeros(until);
+            self.skip_equal(until);
         }
     }
 
-    /// Skips zeros after an INSTRUCTION: each five of them are another one, of 0 instructions, and
-    /// have the defects of the one before. A disk may add gigabytes of zeros.
-    fn skip_zeros(&mut self, until: u64) {
-        if self.context.previous != Some(Kind::Instruction) || self.stop.is_some() {
-            return;
-        }
-        let run = self.source.run(self.at);
+    /// Skips events that are as the last two, and all of one byte: INSTRUCTION in zeros, and events
+    /// without a payload. They have the defects of the last one. A disk may add gigabytes of zeros.
+    fn skip_equal(&mut self, until: u64) {
+        let defects: Vec<Defect> = self.context.defects.into_iter().flatten().collect();
+        let kind = self.context.previous.filter(|_| !defects.is_empty() && self.stop.is_none());
+        let known = |kind| Some((kind, self.layout().id(kind)?, equal_len(kind)?));
+        let Some((kind, id, len)) = kind.and_then(known) else { return };
         let most = to_usize(until.saturating_sub(self.at).min(ANCHOR_BYTES));
-        let run = run.get(..most).unwrap_or(run);
-        let zeros = run.iter().position(|byte| *byte != 0).unwrap_or(run.len());
-        let events = to_u64(zeros / ZERO_EVENT);
-        let defects = [Defect::InstructionZero, Defect::InstructionTwice];
-        if events >= ZERO_EVENTS && self.defects.repeat(&defects, events) {
-            self.counts.add_empty(Kind::Instruction, events);
-            self.at = self.at.saturating_add(to_u64(zeros.saturating_sub(zeros % ZERO_EVENT)));
-            let (at, ring, events) = (self.at, self.context.ring, self.events());
-            self.skim.pattern.restart(Place { at, ring, events });
+        let equal =
+            self.source.run(self.at).iter().take(most).take_while(|byte| **byte == id).count();
+        let events = to_u64(equal).checked_div(len).unwrap_or(0);
+        if events >= EQUAL_EVENTS && self.defects.repeat(&defects, events) {
+            self.counts.add_empty(kind, events);
+            self.at = self.at.saturating_add(events.saturating_mul(len));
+            self.skim.pattern.restart(self.place());
         }
     }
 
@@ -175,10 +173,13 @@ impl<'a> Lane<'a> {
         }
     }
 
+    fn place(&self) -> Place {
+        Place { at: self.at, ring: self.context.ring, events: self.events() }
+    }
+
     fn drop_mark(&mut self) {
         if self.skim.pattern.wants_mark(self.at) {
-            let (at, ring, events) = (self.at, self.context.ring, self.events());
-            self.skim.pattern.mark(Place { at, ring, events });
+            self.skim.pattern.mark(self.place());
         }
     }
 
@@ -217,10 +218,7 @@ impl<'a> Lane<'a> {
     /// Reads one event by the slow path.
     fn step(&mut self, forks: &mut Vec<Self>) {
         let mut reading = self.read(self.decoder());
-        let kind = match &reading.0 {
-            Ok(event) => Some(event.kind),
-            Err(fault) => fault.kind,
-        };
+        let kind = reading.0.as_ref().map_or_else(|fault| fault.kind, |event| Some(event.kind));
         let is_row = |kind: Kind| matches!(kind.payload(), Payload::Row(_));
         let is_contested = kind.is_some_and(|kind| !is_row(kind));
         if is_contested && self.layouts.count() > 1 {
@@ -286,16 +284,16 @@ impl<'a> Lane<'a> {
         let order = self.context.previous.and_then(|one| regular::find_in_order(layout, one, kind));
         // A defect of the event itself may be the reason why it does not fit its place.
         let place = if defect.is_some() { None } else { self.find_in_place(event) };
-        for defect in [order, place, defect].into_iter().flatten() {
+        let defects = [order, place, defect];
+        for defect in defects.into_iter().flatten() {
             self.note(event, defect);
         }
+        let is_same = self.context.previous == Some(kind) && event.instructions() == 0;
+        self.context.defects = if is_same { defects } else { [None; 3] };
         let number = self.events();
         self.take_turn(event, number);
         self.count(event);
-        self.skim.followers = match layout.id(kind).and_then(|id| self.skim.followers_of(id)) {
-            Some(followers) => followers,
-            None => regular::followers(layout, kind),
-        };
+        self.skim.followers = layout.id(kind).map_or(0, |id| self.skim.followers_of(id));
         self.context.add(event, number, self.anchor_before_end());
         if kind == Kind::End {
             self.note_lost_requests();
@@ -434,7 +432,9 @@ impl<'a> Lane<'a> {
     fn note(&mut self, event: &Event, defect: Defect) {
         let start = match defect {
             _ if self.defects.irregular.is_some() => None,
+            Defect::ClockBackwards { .. } if self.context.looks_back >= LOOKS_BACK_MAX => None,
             Defect::ClockBackwards { before, now } => {
+                self.context.looks_back = self.context.looks_back.saturating_add(1);
                 let step = clock::Step { kind: event.kind, before, now };
                 let wrong =
                     clock::find_wrong(self.decoder(), self.anchor_before_end(), event, step);
