@@ -22,8 +22,10 @@ const THREAD_FROM: u64 = 512 << 10;
 /// How often a trace is read again without stretches that come from another place of it: a block in
 /// a wrong place makes one, and each reading finds all that it can see.
 const FOREIGN_MAX: usize = 4;
-/// Blocks that wait between the two threads.
-const BLOCKS_WAITING: usize = 4;
+/// Batches of blocks that wait between the two threads.
+const BATCHES_WAITING: usize = 4;
+/// Bytes of memory of a batch: to wake the other thread takes longer than to expand a short block.
+const BATCH: usize = 64 << 10;
 
 /// A trace: its events, their meaning, and the damage between them.
 pub struct Trace {
@@ -243,29 +245,51 @@ fn feed_reader(
     reader.finish()
 }
 
-/// As [`feed_reader`]; another thread expands the next blocks in the meantime.
-fn run_with_expander_thread(reader: &mut StreamReader<'_>, mut expansion: Expansion<'_>) -> Flow {
-    std::thread::scope(|scope| {
-        let (send, blocks) = mpsc::sync_channel::<(Block, u64)>(BLOCKS_WAITING);
-        let (give_back, spent) = mpsc::channel::<Vec<u8>>();
-        scope.spawn(move || {
-            while let Some(block) = expansion.next() {
-                if send.send((block, steps::take())).is_err() {
-                    break;
-                }
-                expansion.recycle(spent.try_recv().unwrap_or_default());
+/// A block, and the steps that it took.
+type Expanded = (Block, u64);
+
+/// Expands blocks and sends them, in memory that was given back, until nobody takes them.
+fn send_batches(
+    mut expansion: Expansion<'_>,
+    send: &mpsc::SyncSender<Vec<Expanded>>,
+    spent: &mpsc::Receiver<Vec<u8>>,
+) {
+    let (mut batch, mut bytes) = (Vec::new(), 0_usize);
+    while let Some(block) = expansion.next() {
+        bytes = bytes.saturating_add(block.bytes.len()).saturating_add(size_of::<Block>());
+        batch.push((block, steps::take()));
+        if bytes >= BATCH {
+            bytes = 0;
+            if send.send(std::mem::take(&mut batch)).is_err() {
+                return;
             }
-        });
+        }
+        expansion.recycle(spent.try_recv().unwrap_or_default());
+    }
+    // The other thread may have ended.
+    let _ = send.send(batch);
+}
+
+/// As [`feed_reader`]; another thread expands the next blocks in the meantime.
+fn run_with_expander_thread(reader: &mut StreamReader<'_>, expansion: Expansion<'_>) -> Flow {
+    std::thread::scope(|scope| {
+        let (send, batches) = mpsc::sync_channel::<Vec<Expanded>>(BATCHES_WAITING);
+        let (give_back, spent) = mpsc::channel::<Vec<u8>>();
+        scope.spawn(move || send_batches(expansion, &send, &spent));
+        let mut batch = Vec::new().into_iter();
         let flow = feed_reader(reader, |bytes| {
             // The other thread may have ended.
             let _ = give_back.send(bytes);
+            while batch.len() == 0 {
+                batch = batches.recv().ok()?.into_iter();
+            }
             // Steps of blocks that nobody takes depend on the machine, and are not counted.
-            let (block, steps) = blocks.recv().ok()?;
+            let (block, steps) = batch.next()?;
             steps::count(steps);
             Some(block)
         });
         // A thread whose block nobody takes ends.
-        drop(blocks);
+        drop(batches);
         flow
     })
 }

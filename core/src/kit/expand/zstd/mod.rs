@@ -129,6 +129,17 @@ impl Expander {
         }
     }
 
+    /// Begins another stream in the memory of this one: a decoder of libzstd takes longer to make
+    /// than a short frame to decode.
+    pub fn restart(&mut self) {
+        let (mut partial, mut expanded) =
+            (std::mem::take(&mut self.partial), std::mem::take(&mut self.expanded));
+        partial.clear();
+        expanded.clear();
+        let decoder = self.decoder.take();
+        *self = Self { decoder, partial, expanded, ..Self::new(self.window_max) };
+    }
+
     /// Accepts the next stored bytes, as many as there is room for.
     ///
     /// Returns early if 128 KiB can be taken: four stored bytes can expand to 128 KiB, so the

@@ -60,6 +60,8 @@ pub(super) struct Frames<'a> {
     /// The work that searches for the next frame may still do.
     budget: Budget,
     open: Option<OpenFrame>,
+    /// The expander of the last frame.
+    spare: Option<Expander>,
     /// The bytes after the fault of the frame that was given last.
     after_fault: Option<Block>,
     /// Frames so far.
@@ -78,6 +80,7 @@ impl<'a> Frames<'a> {
             window_max: limits.of(&ZSTD_WINDOW),
             budget: super::search_budget(limits),
             open: None,
+            spare: None,
             after_fault: None,
             frames: 0,
             is_counted: true,
@@ -122,6 +125,7 @@ impl<'a> Frames<'a> {
         self.expanded = block.end();
         if is_done {
             self.at = open.end;
+            self.spare = Some(open.expander);
             self.give_after_fault(&block, open.salvage.after_fault);
         } else {
             self.open = Some(open);
@@ -139,6 +143,13 @@ impl<'a> Frames<'a> {
         let (stored, unit) = (block.stored, block.unit);
         self.after_fault =
             Some(Block { start, bytes, stored, unit, fault: None, ..Block::default() });
+    }
+
+    /// Returns an expander for the next frame.
+    fn expander(&mut self) -> Expander {
+        let mut expander = self.spare.take().unwrap_or_else(|| Expander::new(self.window_max));
+        expander.restart();
+        expander
     }
 
     fn open_frame(&mut self) -> OpenFrame {
@@ -161,7 +172,7 @@ impl<'a> Frames<'a> {
             }
         };
         self.frames = self.frames.saturating_add(1);
-        let expander = Expander::new(self.window_max);
+        let expander = self.expander();
         let (start, salvage) = (self.expanded, Salvage::default());
         let mut open = OpenFrame { expander, end, fed: self.at, start, given: 0, fault, salvage };
         // A block whose length is wrong may still decode, to other bytes.
@@ -181,7 +192,7 @@ impl<'a> Frames<'a> {
             return None;
         }
         let end = end_without_magic(&self.source, self.at)?;
-        let mut expander = Expander::new(self.window_max);
+        let mut expander = self.expander();
         expander.feed(&ZSTD_MAGIC).ok()?;
         self.frames = self.frames.saturating_add(1);
         let (start, salvage) = (self.expanded, Salvage::default());
