@@ -2,22 +2,26 @@
 //!
 //! ```sh
 //! cargo build --release
-//! cargo run -p tracemend-tools --bin cost -- target/release/tracemend [CASES [SEED [WORD]]]
+//! cargo run -p tracemend-tools --bin cost -- target/release/tracemend [CASES [SEED [WORD [KEEP]]]]
 //! ```
 //!
 //! For each format: zeros, ones, noise and a small alphabet (bytes 0 to 5 at random) for records,
-//! plain and in its containers, bombs, and CASES damaged files (200 unless given), half of them
-//! short and half of them long. The table has the seconds per 100 MB of stored and expanded bytes,
-//! beyond the half second that every file may take, of the dearest file of a row, whose case is
-//! named; files beyond [`MOST`] follow with their seeds. With a word, only rows that have it in
-//! their name are made.
+//! plain and in its containers, bombs, CASES damaged files (200 unless given), half of them short
+//! and half of them long, and CASES / 4 files in which one piece is repeated. The table has the
+//! seconds per 100 MB of stored and expanded bytes, beyond the half second that every file may take,
+//! of the dearest file of a row, whose case is named; files beyond [`MOST`] are named with their
+//! seeds as they are met, and put into the folder KEEP, if there is one. With a word, only rows that
+//! have it in their name are made.
 #![allow(
     clippy::as_conversions,
     clippy::unwrap_used,
     clippy::print_stdout,
+    clippy::print_stderr,
     clippy::indexing_slicing,
     reason = "a tool for developers: a failure should stop it at once"
 )]
+
+mod repeated;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -161,13 +165,15 @@ fn long_originals(format: &str) -> Vec<Original> {
 struct Bench {
     program: PathBuf,
     folder: PathBuf,
-    beyond: Vec<String>,
+    /// Where files beyond the bound are put.
+    kept: Option<PathBuf>,
+    beyond: u64,
 }
 
 impl Bench {
     /// Measures each command on a recording. Returns the seconds per 100 MB.
     fn measure(&mut self, name: &str, made: &Made) -> [f64; 2] {
-        let path = self.write(&made.files);
+        let path = write(&self.folder, &made.files);
         let stored: usize = made.files.iter().map(|(_, bytes)| bytes.len()).sum();
         let mut bytes = stored + made.expanded;
         MOST.map(|(command, most)| {
@@ -180,25 +186,31 @@ impl Bench {
             }
             if seconds > allowed(bytes) {
                 let allowed = allowed(bytes);
-                let beyond = format!("{command} of {name}: {seconds:.2} s, {allowed:.2} s allowed");
-                self.beyond.push(beyond);
+                eprintln!("{command} of {name}: {seconds:.2} s, {allowed:.2} s allowed");
+                self.beyond += 1;
+                if let Some(kept) = &self.kept {
+                    let name = name.split(": ").collect::<Vec<_>>().join("-");
+                    write(&kept.join(name.replace([' ', ',', '/'], "_")), &made.files);
+                }
             }
             (seconds - ALWAYS).max(0.0) * 1e8 / bytes as f64
         })
     }
 
-    /// Writes a recording; returns its file, or its folder.
-    fn write(&self, files: &Files) -> PathBuf {
-        _ = fs::remove_dir_all(&self.folder);
-        for (name, bytes) in files {
-            let path = self.folder.join(name);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, bytes).unwrap();
+    /// Measures some recordings, and prints the most seconds per 100 MB with their cases.
+    fn row(&mut self, name: &str, seed: u64, cases: u64, make: impl Fn(u64) -> (String, Made)) {
+        let mut worst = [(0_f64, 0); 2];
+        for case in 0..cases {
+            let (words, made) = make(case);
+            let found = self.measure(&format!("{name}, seed {seed}, case {case} {words}"), &made);
+            for (worst, one) in worst.iter_mut().zip(found) {
+                if one > worst.0 {
+                    *worst = (one, case);
+                }
+            }
         }
-        match files.as_slice() {
-            [(name, _)] => self.folder.join(name),
-            _ => self.folder.clone(),
-        }
+        let cells = worst.map(|(seconds, case)| format!("{seconds:.2} (case {case})"));
+        line(&format!("{cases} {name}, seed {seed}"), cells);
     }
 
     /// Returns the processor time of a run in seconds.
@@ -208,6 +220,20 @@ impl Bench {
         run.arg(PATIENCE).arg(&self.program).args([command, "--type", format]).arg(path);
         run.stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap();
         children_seconds() - before
+    }
+}
+
+/// Writes a recording to a folder that is made anew; returns its file, or the folder.
+fn write(folder: &Path, files: &Files) -> PathBuf {
+    _ = fs::remove_dir_all(folder);
+    for (name, bytes) in files {
+        let path = folder.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+    }
+    match files.as_slice() {
+        [(name, _)] => folder.join(name),
+        _ => folder.to_path_buf(),
     }
 }
 
@@ -223,6 +249,11 @@ fn children_seconds() -> f64 {
     seconds(usage.ru_utime) + seconds(usage.ru_stime)
 }
 
+/// Prints a row of the table.
+fn line(name: &str, [check, audit]: [String; 2]) {
+    println!("| {name} | {check} | {audit} |");
+}
+
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let number = |index: usize, default: u64| {
@@ -232,11 +263,8 @@ fn main() {
     let word = arguments.get(3).map_or("", String::as_str);
     let root = tempfile::tempdir().unwrap();
     let (program, folder) = (PathBuf::from(&arguments[0]), root.path().join("x"));
-    let mut bench = Bench { program, folder, beyond: Vec::new() };
+    let mut bench = Bench { program, folder, kept: arguments.get(4).map(PathBuf::from), beyond: 0 };
     println!("| recording | check | audit |\n|---|---:|---:|");
-    let line = |name: &str, [check, audit]: [String; 2]| {
-        println!("| {name} | {check} | {audit} |");
-    };
     let plain = |found: [f64; 2]| found.map(|seconds| format!("{seconds:.2}"));
     for (format, wrap) in WRAPS {
         for (fill, bytes) in FILLS {
@@ -262,22 +290,21 @@ fn main() {
             if !name.contains(word) {
                 continue;
             }
-            let mut worst = [(0_f64, 0); 2];
-            for case in 0..cases / 2 {
+            bench.row(&name, seed, cases / 2, |case| {
                 let (_, damaged) = known_originals::damaged(&originals, seed, case as usize);
-                let made = Made { format, files: damaged.files, expanded: 0 };
-                let name = format!("{name}, seed {seed}, case {case}");
-                let found = bench.measure(&name, &made);
-                for (worst, one) in
-                    worst.iter_mut().zip(found).filter(|(worst, one)| *one > worst.0)
-                {
-                    *worst = (one, case);
-                }
-            }
-            let name = format!("{} {name}, seed {seed}", cases / 2);
-            line(&name, worst.map(|(seconds, case)| format!("{seconds:.2} (case {case})")));
+                (String::new(), Made { format, files: damaged.files, expanded: 0 })
+            });
         }
     }
-    println!("\n{} beyond the bound", bench.beyond.len());
-    bench.beyond.iter().for_each(|line| println!("{line}"));
+    for subject in SUBJECTS {
+        let name = format!("{}: a repeated piece", subject.format.name());
+        if name.contains(word) {
+            let case = |case| {
+                let mut dice = Dice::seeded(seed.wrapping_mul(0x9e37_79b9).wrapping_add(case));
+                repeated::repeated(subject, LEN / 2, &mut dice)
+            };
+            bench.row(&name, seed, cases / 4, case);
+        }
+    }
+    println!("\n{} beyond the bound", bench.beyond);
 }
