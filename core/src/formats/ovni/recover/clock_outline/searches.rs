@@ -5,8 +5,8 @@ use super::{EVENT_HEADER, EventWalk, GROUP_MAX};
 /// Searches for events with a clock that may find nothing: each can read the rest of the stream.
 /// A stream with damage has at most a few parts whose clocks are too late.
 const FAILURES: u32 = 16;
-/// Bytes that the search for copies compares, for each byte of the stream.
-const COMPARED: u64 = 8;
+/// Bytes that the search for copies compares, and those for each byte of the stream.
+const COMPARED: [u64; 2] = [64 << 10, 8];
 
 /// The results of earlier searches, and the work that is left for further ones.
 #[derive(Debug)]
@@ -29,6 +29,7 @@ pub(super) struct Searches {
 
 impl Searches {
     pub(super) const fn new(limit: u64, stream_len: u64) -> Self {
+        let [always, per_byte] = COMPARED;
         Self {
             limit,
             empty_until: 0,
@@ -36,7 +37,7 @@ impl Searches {
             too_late: u64::MAX,
             failures: FAILURES,
             looks: GROUP_MAX,
-            compared: stream_len.saturating_mul(COMPARED),
+            compared: stream_len.saturating_mul(per_byte).saturating_add(always),
         }
     }
 
