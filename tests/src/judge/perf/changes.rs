@@ -1,5 +1,6 @@
-//! Sound recordings of perf with one change in the parts that perf itself wrote: a number in a
-//! feature or in one of perf's own records, a record of another size, a feature that is missing.
+//! Sound recordings of perf with one change in the parts that perf itself wrote: a number in the
+//! header, an attr, the feature table, a feature or one of perf's own records, a record of another
+//! size, a feature that is missing.
 //! The perf that recorded judges each, and so does the check.
 //!
 //! ```text
@@ -18,8 +19,8 @@ const USER_FIRST: u32 = 64;
 const OTHERS: [u32; 5] = [64, 66, 71, 81, 83];
 /// Levels of a map that lead to every field.
 const DEPTH: usize = 12;
-/// Sections that are not features.
-const OUTLINE: [&str; 7] = ["header", "attrs", "ids", "table", "gap", "trailing", "features"];
+/// Bytes that belong to no section.
+const BETWEEN: [&str; 2] = ["gap", "trailing"];
 
 /// A recording with one change.
 #[derive(Clone, Debug)]
@@ -64,13 +65,13 @@ pub fn changes(recording: &[u8]) -> Vec<Change> {
     made
 }
 
-/// Returns the fields in features and in perf's own records, with their place as text.
+/// Returns the fields outside of the kernel's records, with their place as text.
 fn fields(recording: &[u8]) -> Vec<(String, Span)> {
     let mut found = Vec::new();
     let files = FileSet::single("perf.data", recording);
     let mut note = |region: &Region| {
         let is_own = match region.kind {
-            RegionKind::Structure => !OUTLINE.contains(&&*region.name),
+            RegionKind::Structure => !BETWEEN.contains(&&*region.name),
             RegionKind::Record => {
                 let kind = word(recording, region.span.start());
                 kind.is_some_and(|kind| kind >= USER_FIRST && !OTHERS.contains(&kind))

@@ -254,6 +254,31 @@ fn a_size_of_attrs_that_gives_the_right_number_of_them_is_a_warning() {
 }
 
 #[test]
+fn a_size_at_which_perf_7_refuses_the_file_is_an_error_of_what_it_wrote() {
+    let usual = sample_type::IP | sample_type::TID | sample_type::TIME | sample_type::IDENTIFIER;
+    let attrs = vec![
+        Attr::cpu_clock(usual).with_ids(&[11, 12]),
+        Attr::page_faults(usual).with_ids(&[21, 22]),
+    ];
+    for (version, severity) in [("6.1.0", Severity::Warning), ("7.2.13", Severity::Error)] {
+        let mut text = [&64_u32.to_le_bytes()[..], version.as_bytes()].concat();
+        text.resize(68, 0);
+        let mut recording = Recording::new(Order::Little, attrs.clone());
+        let samples = [0, 1].map(|event| recording.maker(event).sample());
+        recording.extend(samples.to_vec()).features([3, 4]).feature_with(5, text);
+        let built = recording.feature(12).build();
+        let mut ids = built.bytes.clone();
+        ids[built.attr_spans[0].end - 4] ^= 0x08;
+        let size = u64::try_from(2 * built.attr_spans[0].len() + 1).unwrap();
+        for bytes in [built.with_u64(32, size), ids] {
+            let (found, outcome, target) = repaired(&bytes);
+            assert_eq!((found, outcome), (vec![("PD0022", severity)], Outcome::Repaired));
+            assert!(target == built.bytes, "{version}");
+        }
+    }
+}
+
+#[test]
 fn the_size_in_the_only_entry_of_a_table_comes_back_from_its_section() {
     for number in [3, 4, 7, 22, 27] {
         let built = recording(&[number]);

@@ -20,15 +20,15 @@ const BREAKS: [&Rule; 3] =
     [&rules::RECORD_TOO_SMALL, &rules::RECORD_PAST_END, &rules::RECORD_TYPE_INVALID];
 
 /// Reports every correction, with the bytes that determine it. `is_strict`: the perf that recorded
-/// refuses the file at an entry of the feature table, or a section of ids with bytes after the last
-/// id or of too many ids, that older ones read.
+/// refuses the file at an entry of the feature table, a section of ids or a size of the attrs that
+/// older ones read: with bytes after the last id or attr, or of too many ids.
 pub(super) fn push(restoration: &Restoration, is_strict: bool, report: &mut Report) {
     if let Some(blank) = restoration.blank.as_ref().filter(|_| restoration.lacks_header()) {
         report.push(describe_blank(blank));
     }
     for correction in &restoration.corrections {
         let mut finding = describe(restoration, correction);
-        if is_strict && matches!(correction.part, Part::Table | Part::IdSection(_)) {
+        if is_strict && matches!(correction.part, Part::Table | Part::IdSection(_) | Part::Attrs) {
             finding.severity = Severity::Error;
         }
         report.push(finding);

@@ -29,7 +29,8 @@ rules! {
             and each of them shows where it begins. The header contradicts them.",
         impact: "perf 6.1 refuses the file (\"incompatible file format\", exit 255), or shows no \
             sample. It counts ids in 32 bits, and divides attrs.size by attr_size: if both numbers \
-            come out right, it shows everything, and this is a warning.",
+            come out right, it shows everything, and this is a warning. perf 7 refuses such a \
+            file too.",
         remedy: Remedy::Fix(
             "Writes the offset and the size at which the attrs or the records were found.\n\
              Class: exact. Cost: none.\n\
