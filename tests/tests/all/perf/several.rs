@@ -20,9 +20,9 @@ const CASES: usize = 320;
 const SIZES: [usize; 6] = [16, 64, 256, 512, 1024, 2048];
 /// Bytes at the beginning that hold the attrs and their ids.
 const BEGINNING: usize = 0x500;
-/// Cases in a hundred with samples under another event: 6 of the 320 have some (34, 50, 174, 183,
-/// 187 and 228). In 174 the ids beside those of the only attr that was found become its own.
-const WRONG_PERCENT: usize = 2;
+/// Of so many cases, one may have samples under another event: 3 of the 320 have some (174, 187 and
+/// 228). In 174 the ids beside those of the only attr that was found become its own.
+const ONE_WRONG_OF: usize = 100;
 /// The event that stands for one that is lost.
 const LOST: &str = "dummy";
 
@@ -81,6 +81,6 @@ fn several_damages_bring_hardly_a_sample_under_another_event() {
         wrong.values().sum::<usize>(),
         wrong.len()
     ));
-    assert!(wrong.len() * 100 <= cases * WRONG_PERCENT, "{wrong:#?}");
+    assert!(wrong.len() <= cases.div_ceil(ONE_WRONG_OF), "{wrong:#?}");
     assert!(right * 2 > cases * samples.len(), "{right} in {cases} cases");
 }

@@ -128,10 +128,8 @@ impl AttrCopies<'_> {
         let [mine, theirs] = [here, other].map(|value| self.with_word(base, word, value));
         let proof = self.prove(pair.index, word, &mine, &theirs);
         let guess = || {
-            let [mine, theirs] =
-                [here, other].map(|value| self.with_word(&pair.table, word, value));
-            let [mine, theirs] = [mine, theirs].map(|bytes| {
-                let attr = self.attr(&bytes);
+            let [mine, theirs] = [&mine, &theirs].map(|bytes| {
+                let attr = self.attr(bytes);
                 odd_values::count(attr).saturating_add(odd_values::count_unusual(attr))
             });
             let hint = || self.hint(pair.index, word, here, other);

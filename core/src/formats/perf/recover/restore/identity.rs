@@ -15,8 +15,9 @@ use crate::kit::cursor::Order;
 
 /// Bits in which a word may differ from what it must be without doubt about its neighbours.
 const FLIPPED_MAX: u32 = 2;
-/// Odd values that an attr with a wrong size may have, which is one of them.
-const ODD_MAX: u64 = 2;
+/// Odd values that an attr with a wrong size may have, which is one of them: of an event that every
+/// machine has, and of another one. Most small numbers can be the type of one.
+const ODD_MAX: [u64; 2] = [2, 1];
 
 /// Whether type and config of an attr of `size` bytes are lost: the words beside them are.
 pub(super) fn is_lost(attr: AttrBytes<'_>, size: u64) -> bool {
@@ -27,7 +28,11 @@ pub(super) fn is_lost(attr: AttrBytes<'_>, size: u64) -> bool {
     let has_size = stored == size || stored == 0 && size == ATTR_SIZE_VER0;
     let is_type = u32::try_from(kind).is_ok_and(is_event_type);
     let is_sound = match attr.order {
-        Order::Little => odd_values::count(attr) <= ODD_MAX,
+        Order::Little => {
+            let [generic, other] = ODD_MAX;
+            let most = if kind <= odd_values::TYPE_BREAKPOINT { generic } else { other };
+            odd_values::count(attr) <= most
+        }
         // What is odd is known in the order of the bits of a little-endian machine.
         Order::Big => (stored ^ size).count_ones() <= FLIPPED_MAX,
     };

@@ -12,7 +12,7 @@ use crate::formats::perf::layout::{ATTR_SIZE_VER0, TYPE_TRACEPOINT, is_event_typ
 use crate::kit::num::to_u64;
 
 /// `attr.type` of a breakpoint.
-const TYPE_BREAKPOINT: u64 = 5;
+pub(super) const TYPE_BREAKPOINT: u64 = 5;
 
 /// An attr, and the numbers by which its others are judged.
 struct Event<'a> {

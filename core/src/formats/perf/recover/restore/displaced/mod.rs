@@ -13,7 +13,7 @@
 
 mod features;
 
-use super::described::{self, Described};
+use super::described;
 use super::exchanged;
 use super::peek::Peek;
 use super::shape;
@@ -34,6 +34,8 @@ use crate::model::limits::{Limits, READING_BYTES, WINDOW};
 const LEAST_ENTRIES: usize = 3;
 /// Most bytes that are inserted or missing, and of an EVENT_DESC.
 const MOST: u64 = 1 << 20;
+/// Bytes after the ids in which the attrs are searched.
+const SEARCHED: u64 = 64 << 10;
 /// The meaning of the table as a witness.
 const TABLE: &str = "the feature table, whose last section ends with the file";
 /// Places that differ only in the feature bits.
@@ -58,23 +60,33 @@ pub fn find(source: &Source<'_>, limits: &Limits) -> Hints {
 fn find_in(peek: Peek<'_>, limits: &Limits) -> Hints {
     let mut hints = Hints::default();
     let Some(table) = find_entries(peek, limits.of(&WINDOW)) else { return hints };
-    let Some(shift) = Shift::between(table.end, peek.len()) else { return hints };
-    if let Shift::Inserted(len @ BLOCK_MIN..) = shift {
+    let shift = Shift::between(table.end, peek.len());
+    if let Some(Shift::Inserted(len @ BLOCK_MIN..)) = shift {
         hints.excess.push((0, len));
     }
+    hints.readings = shift.map(|shift| find_one(peek, &table, shift)).unwrap_or_default();
+    if hints.readings.is_empty() {
+        let described = Described::find(peek, &table, shift);
+        let beginnings = described.map(|described| described.beginnings(peek, &table));
+        let beginnings = beginnings.unwrap_or_default();
+        hints.readings = beginnings.iter().flat_map(Beginning::readings).collect();
+    }
+    hints
+}
+
+/// Returns the readings of a single shift, by which the whole file is too long or too short.
+fn find_one(peek: Peek<'_>, table: &Entries, shift: Shift) -> Vec<Reading> {
     let declared = peek.u64(field::DATA).zip(peek.u64(field::DATA_SIZE));
     if declared.and_then(|(at, size)| at.checked_add(size)) == Some(table.at) {
         let inserted = matches!(shift, Shift::Inserted(_));
-        let found = inserted.then(|| features::find(peek, &table, shift.len())).flatten();
+        let found = inserted.then(|| features::find(peek, table, shift.len())).flatten();
         // Bytes at the end move nothing.
-        hints.readings.extend(found.filter(|reading| reading.range().end < peek.len()));
-        return hints;
+        return found.into_iter().filter(|one| one.range().end < peek.len()).collect();
     }
     let beginnings = [true, false]
         .into_iter()
-        .filter_map(|is_ids_first| Beginning::build(peek, &table, shift, is_ids_first));
-    hints.readings = beginnings.flat_map(|beginning| beginning.readings()).collect();
-    hints
+        .filter_map(|is_ids_first| Beginning::build(peek, table, shift, is_ids_first));
+    beginnings.flat_map(|beginning| beginning.readings()).collect()
 }
 
 /// The entries of a feature table, as they are stored.
@@ -215,25 +227,22 @@ impl Beginning {
     ///
     /// perf writes the ids before the attrs, simpleperf after them.
     fn build(peek: Peek<'_>, table: &Entries, shift: Shift, is_ids_first: bool) -> Option<Self> {
-        let moved = |section: &Section| {
-            let offset = shift.stored(section.offset)?;
-            Some(Section { offset, size: section.size })
-        };
-        let sections = table.sections.iter().filter(|one| one.size <= MOST).filter_map(moved);
-        let mut described = sections.filter_map(|section| {
-            let size = peek.u32(section.offset.checked_add(4)?)?;
-            let is_shaped = shape::resembles(peek, feature::EVENT_DESC, section);
-            let (size, events) = described::events(peek, section).filter(|_| is_published(size))?;
-            (is_shaped && !events.is_empty()).then_some((section, size, events))
-        });
-        let (section, size, events) = described.next()?;
-        let at = shift.written(table.at)?;
-        let written = write(peek, (size, &events), at, is_ids_first)?;
+        let described = Described::find(peek, table, Some(shift))?;
+        let data_len = shift.written(table.at)?.checked_sub(described.records_at()?)?;
+        let written = described.write(peek, data_len, is_ids_first)?;
+        Some(Self::of(peek, (written, table), shift, described.section))
+    }
+
+    fn of(
+        peek: Peek<'_>,
+        (written, table): (Vec<u8>, &Entries),
+        shift: Shift,
+        described: Section,
+    ) -> Self {
         let features = to_u64(table.sections.len());
-        let table = table.span();
         let stored_len = to_u64(written.len()).saturating_add(shift.len());
         let stored = peek.bytes(0, stored_len).into_owned();
-        Some(Self { written, stored, shift, features, table, described: section })
+        Self { written, stored, shift, features, table: table.span(), described }
     }
 
     /// Returns the readings of one place, or of several that differ in the feature bits.
@@ -324,39 +333,101 @@ impl Beginning {
     }
 }
 
-/// Writes header, ids and attrs as a recorder does; the feature bits are left 0.
-fn write(
-    peek: Peek<'_>,
-    (size, events): (u64, &[Described]),
-    table: u64,
-    is_ids_first: bool,
-) -> Option<Vec<u8>> {
-    let word = |value: u64| peek.order.bytes(value);
-    let ids_len = events.iter().fold(0_u64, |sum, event| sum.saturating_add(event.ids.size));
-    let entry = size.checked_add(SECTION_SIZE)?;
-    let attrs_len = to_u64(events.len()).checked_mul(entry)?;
-    let (attrs_at, mut ids_at) = match is_ids_first {
-        true => (HEADER_SIZE.checked_add(ids_len)?, HEADER_SIZE),
-        false => (HEADER_SIZE, HEADER_SIZE.checked_add(attrs_len)?),
-    };
-    let data = HEADER_SIZE.checked_add(ids_len)?.checked_add(attrs_len)?;
-    let (mut ids, mut attrs) = (Vec::new(), Vec::new());
-    for event in events {
-        ids.extend_from_slice(&peek.bytes(event.ids.offset, event.ids.end()?));
-        attrs.extend_from_slice(&peek.bytes(event.attr, event.attr.checked_add(size)?));
-        attrs.extend(word(ids_at));
-        attrs.extend(word(event.ids.size));
-        ids_at = ids_at.checked_add(event.ids.size)?;
+/// EVENT_DESC: the copies of the attrs and of their ids.
+struct Described {
+    section: Section,
+    /// Size of an attr.
+    size: u64,
+    events: Vec<described::Described>,
+}
+
+impl Described {
+    /// Finds the section, which moved as the end of the file did.
+    fn find(peek: Peek<'_>, table: &Entries, shift: Option<Shift>) -> Option<Self> {
+        let moved = |section: &Section| {
+            let offset = shift.map_or(Some(section.offset), |one| one.stored(section.offset))?;
+            Some(Section { offset, size: section.size })
+        };
+        let sections = table.sections.iter().filter(|one| one.size <= MOST).filter_map(moved);
+        let mut described = sections.filter_map(|section| {
+            let size = peek.u32(section.offset.checked_add(4)?)?;
+            let is_shaped = shape::resembles(peek, feature::EVENT_DESC, section);
+            let (size, events) = described::events(peek, section).filter(|_| is_published(size))?;
+            (is_shaped && !events.is_empty()).then_some(Self { section, size, events })
+        });
+        described.next()
     }
-    let data_len = table.checked_sub(data)?;
-    let fields =
-        [HEADER_SIZE, entry, attrs_at, attrs_len, data, data_len, 0, 0, 0, 0, 0, 0].map(word);
-    let stored = peek.bytes(0, 8);
-    let magic: &[u8] = match peek.order {
-        _ if header::magic(&stored).is_some() => &stored,
-        Order::Little => MAGIC_LITTLE,
-        Order::Big => MAGIC_BIG,
-    };
-    let (first, second) = if is_ids_first { (ids, attrs) } else { (attrs, ids) };
-    Some([magic, fields.as_flattened(), &first, &second].concat())
+
+    fn ids_len(&self) -> u64 {
+        self.events.iter().fold(0_u64, |sum, event| sum.saturating_add(event.ids.size))
+    }
+
+    /// Returns the size of all attrs with the sections of their ids.
+    fn attrs_len(&self) -> Option<u64> {
+        to_u64(self.events.len()).checked_mul(self.size.checked_add(SECTION_SIZE)?)
+    }
+
+    /// Returns where the records begin.
+    fn records_at(&self) -> Option<u64> {
+        HEADER_SIZE.checked_add(self.ids_len())?.checked_add(self.attrs_len()?)
+    }
+
+    /// Returns the beginnings in which bytes before the attrs are missing or too many, whatever
+    /// happened to the bytes after them: the attrs are not where they have to be after the ids.
+    fn beginnings(&self, peek: Peek<'_>, table: &Entries) -> Vec<Beginning> {
+        let ids_end = HEADER_SIZE.saturating_add(self.ids_len());
+        let found = self.find_attrs(peek, table.at.min(ids_end.saturating_add(SEARCHED)));
+        let Some(shift) = found.and_then(|at| Shift::between(ids_end, at)) else {
+            return Vec::new();
+        };
+        // data.size may lie before the change, or after it.
+        let sizes = [Some(field::DATA_SIZE), shift.stored(field::DATA_SIZE)];
+        let sizes = sizes.into_iter().flatten().filter_map(|at| peek.u64(at));
+        let beginning = |size: u64| {
+            let mut written = self.write(peek, size, true)?;
+            written.truncate(to_usize(ids_end));
+            Some(Beginning::of(peek, (written, table), shift, self.section))
+        };
+        sizes.filter_map(beginning).collect()
+    }
+
+    /// Returns where the attrs begin, by the first of them that is as its copy.
+    fn find_attrs(&self, peek: Peek<'_>, end: u64) -> Option<u64> {
+        let bytes = peek.bytes(0, end);
+        let entry = self.size.saturating_add(SECTION_SIZE);
+        (0..).zip(&self.events).find_map(|(index, event): (u64, _)| {
+            let attr = peek.bytes(event.attr, event.attr.saturating_add(self.size));
+            let at = to_u64(memchr::memmem::find(&bytes, &attr)?);
+            at.checked_sub(entry.saturating_mul(index))
+        })
+    }
+
+    /// Writes header, ids and attrs as a recorder does; the feature bits are left 0.
+    fn write(&self, peek: Peek<'_>, data_len: u64, is_ids_first: bool) -> Option<Vec<u8>> {
+        let word = |value: u64| peek.order.bytes(value);
+        let (ids_len, attrs_len) = (self.ids_len(), self.attrs_len()?);
+        let entry = self.size.checked_add(SECTION_SIZE)?;
+        let (attrs_at, mut ids_at) = match is_ids_first {
+            true => (HEADER_SIZE.checked_add(ids_len)?, HEADER_SIZE),
+            false => (HEADER_SIZE, HEADER_SIZE.checked_add(attrs_len)?),
+        };
+        let data = self.records_at()?;
+        let (mut ids, mut attrs) = (Vec::new(), Vec::new());
+        for event in &self.events {
+            ids.extend_from_slice(&peek.bytes(event.ids.offset, event.ids.end()?));
+            attrs.extend_from_slice(&peek.bytes(event.attr, event.attr.checked_add(self.size)?));
+            attrs.extend(word(ids_at));
+            attrs.extend(word(event.ids.size));
+            ids_at = ids_at.checked_add(event.ids.size)?;
+        }
+        let fields = [HEADER_SIZE, entry, attrs_at, attrs_len, data, data_len, 0, 0, 0, 0, 0, 0];
+        let stored = peek.bytes(0, 8);
+        let magic: &[u8] = match peek.order {
+            _ if header::magic(&stored).is_some() => &stored,
+            Order::Little => MAGIC_LITTLE,
+            Order::Big => MAGIC_BIG,
+        };
+        let (first, second) = if is_ids_first { (ids, attrs) } else { (attrs, ids) };
+        Some([magic, fields.map(word).as_flattened(), &first, &second].concat())
+    }
 }
