@@ -8,10 +8,10 @@
 //! For each format: zeros, ones, noise and a small alphabet (bytes 0 to 5 at random) for records,
 //! plain and in its containers, bombs, CASES damaged files (200 unless given), half of them short
 //! and half of them long, and CASES / 4 files in which one piece is repeated. The table has the
-//! seconds per 100 MB of stored and expanded bytes, beyond the half second that every file may take,
-//! of the dearest file of a row, whose case is named; files beyond [`MOST`] are named with their
-//! seeds as they are met, and put into the folder KEEP, if there is one. With a word, only rows that
-//! have it in their name are made.
+//! seconds per 100 MB of stored and expanded bytes, beyond the half second that every file may
+//! take, of the dearest file of a row, whose case is named; files beyond [`MOST`] are named with
+//! their seeds as they are met, and put into the folder KEEP, if there is one. With a word, only
+//! rows that have it in their name are made.
 #![allow(
     clippy::as_conversions,
     clippy::unwrap_used,

@@ -10,6 +10,9 @@
 //!  stored    | header | i + k bytes + ds | attrs | records ... | table | features |
 //!                        ^ differs        ^ agrees again, k bytes later
 //! ```
+//!
+//! With several changes, the length of the file shows none of them. Those before the attrs show by
+//! the attrs themselves, which EVENT_DESC has as well: they are not where the ids have to end.
 
 mod features;
 
