@@ -1,8 +1,9 @@
 //! The events of a recording: attrs, their ids, and the layout of their records.
 
 mod cover;
+mod ids;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::attr::Attr;
 use super::body::BodyError;
@@ -14,6 +15,8 @@ use crate::formats::perf::layout::attr::{branch_sample_type, sample_type};
 use crate::formats::perf::layout::{RECORD_HEADER, record as kind};
 use crate::kit::cursor::{Cursor, Order};
 use crate::kit::field_log::FieldLog;
+use crate::kit::num::to_u64;
+use ids::Ids;
 
 /// Most ids of events that are copied for the search after damage.
 const MOST_COPIED_IDS: usize = 64 << 10;
@@ -25,11 +28,7 @@ pub struct Events {
     pub dialect: Dialect,
     attrs: Vec<Attr>,
     layouts: Vec<SampleLayout>,
-    /// Event ids and the indexes of their attrs. Attrs can come between the records of a pipe, so
-    /// no sorting once for all serves.
-    ids: BTreeMap<u64, usize>,
-    /// Number of ids, with those that stand twice.
-    id_count: u64,
+    ids: Ids,
     /// Whether all attrs have the same layout, so no id has to be looked up.
     is_uniform: bool,
     /// Whether an attr has fields whose layout only a newer version knows.
@@ -67,8 +66,7 @@ impl Events {
             dialect: Dialect { order, is_simpleperf: false },
             attrs: Vec::new(),
             layouts: Vec::new(),
-            ids: BTreeMap::new(),
-            id_count: 0,
+            ids: Ids::new(),
             is_uniform: false,
             has_unknown_layout: false,
             tracepoints: BTreeSet::new(),
@@ -92,11 +90,7 @@ impl Events {
         self.least_sample = self.least_sample.min(RECORD_HEADER.saturating_add(fields));
         self.tracepoints.extend(attr.is_tracepoint().then_some(attr.config));
         self.attrs.push(attr);
-        for id in ids {
-            // The last of two events with an id is the first that perf finds.
-            self.ids.insert(id, index);
-            self.id_count = self.id_count.saturating_add(1);
-        }
+        self.ids.push(ids, index);
     }
 
     fn push_layout(&mut self, attr: &Attr) {
@@ -143,13 +137,13 @@ impl Events {
     }
 
     /// Number of event ids, with those that stand twice.
-    pub const fn id_count(&self) -> u64 {
-        self.id_count
+    pub fn id_count(&self) -> u64 {
+        to_u64(self.ids.len())
     }
 
     /// Returns the index of the attr with this event id.
     pub fn find(&self, id: u64) -> Option<usize> {
-        self.ids.get(&id).copied()
+        self.ids.find(id)
     }
 
     /// Whether the id of a sample belongs to an attr. With a single attr perf ignores the id, and
