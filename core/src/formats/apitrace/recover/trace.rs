@@ -26,6 +26,9 @@ const FOREIGN_MAX: usize = 4;
 const BATCHES_WAITING: usize = 4;
 /// Bytes of memory of a batch: to wake the other thread takes longer than to expand a short block.
 const BATCH: usize = 64 << 10;
+/// Bytes of a block that is copied into a batch: the memory for a long one stays with the expander,
+/// or each short block could hold as much.
+const COPIED_MAX: usize = 8 << 10;
 
 /// A trace: its events, their meaning, and the damage between them.
 pub struct Trace {
@@ -255,8 +258,16 @@ fn send_batches(
     spent: &mpsc::Receiver<Vec<u8>>,
 ) {
     let (mut batch, mut bytes) = (Vec::new(), 0_usize);
-    while let Some(block) = expansion.next() {
-        bytes = bytes.saturating_add(block.bytes.len()).saturating_add(size_of::<Block>());
+    while let Some(mut block) = expansion.next() {
+        let memory = match block.bytes.len() {
+            ..=COPIED_MAX => {
+                let own = block.bytes.as_slice().to_vec();
+                std::mem::replace(&mut block.bytes, own)
+            }
+            _ => spent.try_recv().unwrap_or_default(),
+        };
+        expansion.recycle(memory);
+        bytes = bytes.saturating_add(block.bytes.capacity()).saturating_add(size_of::<Block>());
         batch.push((block, steps::take()));
         if bytes >= BATCH {
             bytes = 0;
@@ -264,7 +275,6 @@ fn send_batches(
                 return;
             }
         }
-        expansion.recycle(spent.try_recv().unwrap_or_default());
     }
     // The other thread may have ended.
     let _ = send.send(batch);
@@ -274,12 +284,12 @@ fn send_batches(
 fn run_with_expander_thread(reader: &mut StreamReader<'_>, expansion: Expansion<'_>) -> Flow {
     std::thread::scope(|scope| {
         let (send, batches) = mpsc::sync_channel::<Vec<Expanded>>(BATCHES_WAITING);
-        let (give_back, spent) = mpsc::channel::<Vec<u8>>();
+        let (give_back, spent) = mpsc::sync_channel::<Vec<u8>>(BATCHES_WAITING);
         scope.spawn(move || send_batches(expansion, &send, &spent));
         let mut batch = Vec::new().into_iter();
         let flow = feed_reader(reader, |bytes| {
-            // The other thread may have ended.
-            let _ = give_back.send(bytes);
+            // The other thread may have enough, or have ended.
+            let _ = give_back.try_send(bytes);
             while batch.len() == 0 {
                 batch = batches.recv().ok()?.into_iter();
             }
