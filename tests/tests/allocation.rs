@@ -304,6 +304,10 @@ fn hostile_traces() -> Vec<(String, Vec<u8>)> {
     block.extend(200_u32.to_le_bytes());
     block.extend([0xff, 0xff, 0xff, 0xff, 0x0f]);
     block.resize(sound.len() + 204, 0xfe);
+    // Buffers of short blocks that are used again for long ones.
+    let mut frames = apitrace::zstd(&call_heavy(20_000).bytes, 300, false);
+    frames.extend(apitrace::zstd(&vec![0; 2 << 20], 2 << 20, false).repeat(60));
     traces.extend([("a chunk of 4 GiB".into(), chunk), ("a block of 4 GiB".into(), block)]);
+    traces.push(("long frames after short ones".into(), frames));
     traces
 }
