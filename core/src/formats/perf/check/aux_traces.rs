@@ -16,7 +16,7 @@ use crate::formats::perf::decode::trace::{FRAME, Tracer, find_damage};
 use crate::formats::perf::layout::versions::FIRST_WITH_CLOCK;
 use crate::formats::perf::{repair, rules};
 use crate::kit::cursor::Order;
-use crate::kit::num::to_u64;
+use crate::kit::num::{align8, to_u64};
 use crate::kit::span::Span;
 use crate::kit::words::{byte_count, plural};
 use crate::model::edit::{Edit, Fix, Safety};
@@ -116,7 +116,8 @@ impl AuxRecords {
         for (trace, _) in self.traces.iter().rev() {
             let end = trace.offset.saturating_add(trace.size);
             // The recorder pads a trace to a multiple of 8 bytes.
-            let is_written = ends.range(end.saturating_sub(7)..=end).next().is_some();
+            let is_padded = align8(trace.size) == trace.size;
+            let is_written = is_padded && ends.range(end.saturating_sub(7)..=end).next().is_some();
             let is_continued = next.insert(trace.buffer, trace.offset) == Some(end);
             are_certain.push(is_written || is_continued);
         }

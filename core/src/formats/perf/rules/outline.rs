@@ -30,7 +30,7 @@ rules! {
         impact: "perf 6.1 refuses the file (\"incompatible file format\", exit 255), or shows no \
             sample. It counts ids in 32 bits, and divides attrs.size by attr_size: if both numbers \
             come out right, it shows everything, and this is a warning. perf 7 refuses such a \
-            file too.",
+            file: in its own recordings it is an error.",
         remedy: Remedy::Fix(
             "Writes the offset and the size at which the attrs or the records were found.\n\
              Class: exact. Cost: none.\n\

@@ -69,10 +69,9 @@ fn find_in(peek: Peek<'_>, limits: &Limits) -> Hints {
     }
     hints.readings = shift.map(|shift| find_one(peek, &table, shift)).unwrap_or_default();
     if hints.readings.is_empty() {
-        let described = Described::find(peek, &table, shift);
+        let described = EventDesc::find(peek, &table, shift);
         let beginnings = described.map(|described| described.beginnings(peek, &table));
-        let beginnings = beginnings.unwrap_or_default();
-        hints.readings = beginnings.iter().flat_map(Beginning::readings).collect();
+        hints.readings = beginnings.iter().flatten().flat_map(Beginning::readings).collect();
     }
     hints
 }
@@ -230,7 +229,7 @@ impl Beginning {
     ///
     /// perf writes the ids before the attrs, simpleperf after them.
     fn build(peek: Peek<'_>, table: &Entries, shift: Shift, is_ids_first: bool) -> Option<Self> {
-        let described = Described::find(peek, table, Some(shift))?;
+        let described = EventDesc::find(peek, table, Some(shift))?;
         let data_len = shift.written(table.at)?.checked_sub(described.records_at()?)?;
         let written = described.write(peek, data_len, is_ids_first)?;
         Some(Self::of(peek, (written, table), shift, described.section))
@@ -336,15 +335,15 @@ impl Beginning {
     }
 }
 
-/// EVENT_DESC: the copies of the attrs and of their ids.
-struct Described {
+/// The section of the attrs' copies and of their ids.
+struct EventDesc {
     section: Section,
     /// Size of an attr.
     size: u64,
     events: Vec<described::Described>,
 }
 
-impl Described {
+impl EventDesc {
     /// Finds the section, which moved as the end of the file did.
     fn find(peek: Peek<'_>, table: &Entries, shift: Option<Shift>) -> Option<Self> {
         let moved = |section: &Section| {
