@@ -1,6 +1,7 @@
 //! The scorer of Broken Recordings: tools whose result is known get the score that they deserve.
 
 use std::path::Path;
+use tracemend_tests::sweep::is_left_to_the_gate;
 
 use serde_json::json;
 use tempfile::TempDir;
@@ -61,6 +62,11 @@ fn run_kinds(series: &Series, tool: &Tool, count: usize) -> Vec<Case> {
 
 #[test]
 fn a_tool_that_writes_the_original_keeps_everything_and_shows_nothing_false() {
+    if is_left_to_the_gate(
+        "a tool that writes the original keeps everything and shows nothing false",
+    ) {
+        return;
+    }
     for series in [Some(log()), samples()].into_iter().flatten() {
         let (tool, _folder) = writing(&series.sound[0].original.files);
         for case in run_kinds(&series, &tool, 4) {

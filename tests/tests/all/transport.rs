@@ -10,7 +10,7 @@ use tracemend::{FileSet, FormatId, Options, Outcome, Plan, Safety, Severity, Wra
 use tracemend_tests::forge::qemu::clean::keys;
 use tracemend_tests::forge::qemu::ids;
 use tracemend_tests::known_originals::{CASES, Files, Original, SEED, SUBJECTS, damaged, set};
-use tracemend_tests::sweep::Share;
+use tracemend_tests::sweep::{Share, is_left_to_the_gate};
 use tracemend_tests::transport::{
     Encode, RECORDER, WAYS, to_crlf, to_gzip, to_stamped, to_tar, to_zip,
 };
@@ -108,6 +108,9 @@ fn find_fault(original: &Original, files: &Files) -> Option<String> {
 
 #[test]
 fn every_way_is_undone_exactly_and_is_the_only_finding() {
+    if is_left_to_the_gate("every way is undone exactly and is the only finding") {
+        return;
+    }
     let pairs = WAYS.iter().flat_map(|way| SOUND.iter().map(move |sound| (way, sound)));
     let (mut faults, mut count) = (Vec::new(), 0);
     for ((name, encode), (format, original)) in Share::one_in(40).of(pairs) {
@@ -136,6 +139,9 @@ fn every_way_is_undone_exactly_and_is_the_only_finding() {
 
 #[test]
 fn time_stamps_before_lines_are_dropped_where_lines_show_them() {
+    if is_left_to_the_gate("time stamps before lines are dropped where lines show them") {
+        return;
+    }
     let lines = |bytes: &[u8]| bytes.iter().filter(|byte| **byte == b'\n').count();
     let mut count = 0;
     for (format, original) in SOUND.iter() {
@@ -154,6 +160,9 @@ fn time_stamps_before_lines_are_dropped_where_lines_show_them() {
 
 #[test]
 fn text_after_a_recording_is_dropped_and_is_the_only_finding() {
+    if is_left_to_the_gate("text after a recording is dropped and is the only finding") {
+        return;
+    }
     let (mut faults, mut count) = (Vec::new(), 0);
     for (format, original) in Share::one_in(1).of(SOUND.iter()) {
         let Some(files) = changed(original, |bytes| [bytes, RECORDER].concat()) else { continue };
@@ -381,6 +390,9 @@ fn damage_of_the_first_file_in_an_archive_is_not_forgotten_at_the_last() {
 
 #[test]
 fn hostile_wrappers_cost_no_more_than_their_bytes() {
+    if is_left_to_the_gate("hostile wrappers cost no more than their bytes") {
+        return;
+    }
     // If each folder were looked for among all files, this would take minutes.
     let names: Vec<String> = (0..20_000).map(|number| format!("d{number}/x/y/f")).collect();
     let files: Vec<(&str, &[u8])> = names.iter().map(|name| (name.as_str(), &b""[..])).collect();

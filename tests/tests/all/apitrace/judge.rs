@@ -332,6 +332,9 @@ fn apitrace_reads_traces_repaired_in_the_middle_without_a_warning() {
 
 #[test]
 fn damage_among_calls_of_several_threads_is_repaired() {
+    if is_left_to_the_gate("damage among calls of several threads is repaired") {
+        return;
+    }
     let Some(judge) = Apitrace::find_or_skip() else { return };
     let mut proof = Proof::new(&judge, threaded(16_000), Some(&threaded(4)));
     proof.cases(24, 3000);

@@ -24,6 +24,9 @@ fn assert_sound(name: &str, bytes: &[u8]) {
 
 #[test]
 fn calls_of_threads_without_numbers_interleave_in_sound_traces() {
+    if is_left_to_the_gate("calls of threads without numbers interleave in sound traces") {
+        return;
+    }
     for (index, threads) in THREADS.into_iter().enumerate() {
         for version in Share::one_in(3).of(0..4) {
             let stream = old_threads(version, threads, 700, 7 * version + threads as u64);

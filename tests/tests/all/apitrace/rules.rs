@@ -13,7 +13,7 @@ use tracemend_tests::forge::apitrace::{
 };
 use tracemend_tests::mended::{mended, mended_as, mended_with};
 use tracemend_tests::specimens::apitrace::{around, specimens, stored, without};
-use tracemend_tests::sweep::Share;
+use tracemend_tests::sweep::{Share, is_left_to_the_gate};
 
 #[test]
 fn rewritten_units_balance_in_the_stream() {
@@ -290,6 +290,9 @@ fn an_error_is_repaired_though_a_warning_before_it_shares_its_chunk() {
 
 #[test]
 fn lost_definitions_come_from_the_signatures_of_a_known_build() {
+    if is_left_to_the_gate("lost definitions come from the signatures of a known build") {
+        return;
+    }
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus/apitrace/clean");
     let file = std::fs::read(folder.join("glxinfo-zlib.trace")).unwrap();
     let stream = tracemend::formats::apitrace::stream_bytes(&Source::new(&file), u64::MAX);

@@ -171,6 +171,9 @@ fn a_log_with_end_but_without_shutdown_hangs_until_it_is_repaired() {
 
 #[test]
 fn a_log_that_is_closed_before_damage_replays_to_its_end() {
+    if is_left_to_the_gate("a log that is closed before damage replays to its end") {
+        return;
+    }
     for build in Build::all_or_skip() {
         side_by_side(vec![10_u64, 20, 30], |seed| {
             let machine = build.machine(Guest::Plain, 5);
@@ -186,6 +189,9 @@ fn a_log_that_is_closed_before_damage_replays_to_its_end() {
 
 #[test]
 fn a_log_truncated_before_a_demanded_event_replays_only_after_a_repair() {
+    if is_left_to_the_gate("a log truncated before a demanded event replays only after a repair") {
+        return;
+    }
     let demanded = [
         (Guest::Plain, "CHAR_WRITE"),
         (Guest::Audio, "AUDIO_OUT"),

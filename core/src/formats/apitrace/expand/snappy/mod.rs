@@ -344,11 +344,11 @@ mod tests {
     #[test]
     fn shifts_are_searched_for_in_a_limited_number_of_chunks() {
         // A copy of which a flipped bit adds bytes, so that all elements after it are moved.
-        let bytes = regular::tests::words(10_000);
+        let bytes = regular::tests::words(5_000);
         let sound = snap::raw::Encoder::new().compress_vec(&bytes).unwrap();
         let chunk =
             |block: &[u8]| [&u32::try_from(block.len()).unwrap().to_le_bytes(), block].concat();
-        let other = chunk(&snap::raw::Encoder::new().compress_vec(&bytes[500..]).unwrap());
+        let other = chunk(&snap::raw::Encoder::new().compress_vec(&bytes[250..]).unwrap());
         let expanded = |file: &[u8]| {
             let source = Source::new(file);
             let mut chunks = Chunks::new(&source, &Limits::default());

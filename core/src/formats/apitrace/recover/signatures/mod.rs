@@ -252,6 +252,10 @@ mod tests {
             if index < USUAL_BUILDS {
                 assert!(count(Space::Function) > 3_000 && count(Space::Enum) > 8);
             }
+            // The search takes most of the time; neighbours are releases of one library.
+            if index % 4 != 0 {
+                continue;
+            }
             let found = find_signatures(&whole.definitions).unwrap();
             let (name, begin) = (found.name, format!("{} or ", table.name()));
             assert!(name == table.name() || name.starts_with(&begin), "{name}, {begin}");
