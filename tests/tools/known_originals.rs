@@ -3,12 +3,14 @@
 //! ```sh
 //! cargo run --release -p tracemend-tools --bin known_originals -- revent 5000 7
 //! cargo run -p tracemend-tools --bin known_originals -- revent case 4711 7 /tmp/case
+//! cargo run -p tracemend-tools --bin known_originals -- revent input crash-1234 /tmp/case
 //! ```
 //!
 //! `FORMAT CASES SEED` prints tables: all cases, by kind of damage, by original, and the first
 //! cases that break a law. `all` runs every format. `judged` after the seed also asks the format's
 //! own tool to read what was repaired. `FORMAT case NUMBER SEED FOLDER` describes one case and
-//! writes its original, the damaged recording and the output below a folder.
+//! writes its original, the damaged recording and the output below a folder; `input` does so for an
+//! input of the fuzz target `FORMAT_damaged`.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -20,10 +22,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Mutex;
 
-use tracemend_tests::known_originals::{Case, Files, SUBJECTS, Subject, Tally};
+use tracemend_tests::known_originals::{Case, Files, SUBJECTS, Subject, Tally, case_of};
 
-const USAGE: &str =
-    "known_originals FORMAT|all CASES SEED [judged] | FORMAT case NUMBER SEED FOLDER";
+const USAGE: &str = "known_originals FORMAT|all CASES SEED [judged] | FORMAT case NUMBER SEED FOLDER | \
+     FORMAT input FILE FOLDER";
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -33,7 +35,13 @@ fn main() {
     match words.as_slice() {
         [format, "case", case, seed, folder] => {
             let subject = named(format).next().expect(USAGE);
-            write_case(subject, number(case), seed_of(seed), Path::new(folder));
+            let case = subject.run(&subject.originals, seed_of(seed), number(case));
+            write_case(subject, &case, Path::new(folder));
+        }
+        [format, "input", file, folder] => {
+            let subject = named(format).next().expect(USAGE);
+            let case = case_of(subject, &std::fs::read(file).expect("an input of the target"));
+            write_case(subject, &case, Path::new(folder));
         }
         [format, cases, seed, rest @ ..] => {
             for subject in named(format) {
@@ -99,10 +107,9 @@ fn without_numbers(text: &str) -> String {
 }
 
 /// Describes a case and writes its files.
-fn write_case(subject: &Subject, number: usize, seed: u64, folder: &Path) {
-    let originals = &subject.originals;
-    let case: Case = subject.run(originals, seed, number);
-    let original = originals.iter().find(|original| original.name == case.original).unwrap();
+fn write_case(subject: &Subject, case: &Case, folder: &Path) {
+    let original =
+        subject.originals.iter().find(|original| original.name == case.original).unwrap();
     let states =
         [("original", &original.files), ("damaged", &case.damaged.files), ("output", &case.output)];
     for (state, files) in states {
@@ -113,7 +120,7 @@ fn write_case(subject: &Subject, number: usize, seed: u64, folder: &Path) {
         }
     }
     println!("{}: {}\n{:#?}", case.original, case.damaged.describe(), case.judgement);
-    describe_repair(subject, &case);
+    describe_repair(subject, case);
 }
 
 /// Prints the findings, what the repair applied, and what is left.

@@ -34,9 +34,9 @@ pub fn close_log(ending: &Ending) -> Option<Fix> {
     if matches!(ending.tail, Tail::Lost(_)) && !has_prefix {
         return Some(suggest_prefix(ending));
     }
-    let is_known = ending.version.is_known();
+    let is_known = ending.header.version.is_known();
     // The body is the same whichever release wrote it, and QEMU refuses a wrong word at once.
-    let is_assumed = ending.version == Version::Unfinished && !has_one_version;
+    let is_assumed = ending.header.version == Version::Unfinished && !has_one_version;
     let is_doubtful = ending.doubt.is_some() || !(is_known || has_one_version || is_assumed);
     if is_doubtful || (closes || is_assumed) && !has_one_closing {
         return Some(ask_for_release(ending));
@@ -88,12 +88,15 @@ fn set_version(fix: Fix, ending: &Ending, layout: &Layout) -> Fix {
             fix
         }
         evidence => {
-            let is_empty = ending.version == Version::Unfinished;
+            // With other bytes after the word, events may stand where the header was.
+            let is_header = ending.header.unused_set == 0;
+            let is_empty = is_header && ending.header.version == Version::Unfinished;
             let edit = if is_empty { Edit::fill(word, new) } else { Edit::replace(word, new) };
             fix.edits.push(edit);
             let is_read_to_end = !matches!(ending.trailing, Some((_, Trailing::Bytes)));
-            let is_told = evidence.is_some() && !ending.version.names_other_than(layout.version);
-            if is_told && is_read_to_end {
+            let is_told =
+                evidence.is_some() && !ending.header.version.names_other_than(layout.version);
+            if is_told && is_read_to_end && is_header {
                 let kept = ending.cut.map_or(ending.len, |cut| cut.kept.cut);
                 let events = Span::new(FILE, HEADER_LEN, kept.max(HEADER_LEN));
                 return fix.witness(events, "events that fit this version only");

@@ -13,7 +13,8 @@ const STEP: u64 = 4 << 10;
 
 /// Returns the bytes that remain as the only copy once `from..to` is dropped, if dropping them
 /// removes one of two equal blocks in a row. The blocks need not begin at `from`: any other bytes
-/// of the same length within both blocks leave the same stream.
+/// of the same length within both blocks leave the same stream. Bytes of one value are no block:
+/// damage that wrote them looks the same.
 pub fn find_repeat(walk: &EventWalk<'_, '_>, from: u64, to: u64) -> Option<Span> {
     compare_repeat(walk, from, to).0
 }
@@ -27,7 +28,7 @@ pub fn compare_repeat(walk: &EventWalk<'_, '_>, from: u64, to: u64) -> (Option<S
     let right = count_equal(walk, from, to, len.saturating_sub(left));
     let compared = left.saturating_add(right);
     steps::count(compared);
-    if compared < len {
+    if compared < len || is_one_value(walk, from, to) {
         return (None, compared);
     }
     // A part of the other copy that the drop does not touch.
@@ -37,6 +38,12 @@ pub fn compare_repeat(walk: &EventWalk<'_, '_>, from: u64, to: u64) -> (Option<S
         Span::new(walk.layer(), to, to.saturating_add(right))
     };
     (Some(rest), compared)
+}
+
+/// Whether all bytes of `from..to` are equal: each is equal to the one after it.
+fn is_one_value(walk: &EventWalk<'_, '_>, from: u64, to: u64) -> bool {
+    let pairs = to.saturating_sub(from).saturating_sub(1);
+    count_equal(walk, from, from.saturating_add(1), pairs) == pairs
 }
 
 /// Counts the equal bytes from two offsets on, up to `max`.

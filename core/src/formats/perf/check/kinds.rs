@@ -18,6 +18,12 @@ use crate::model::{Finding, Report, Severity};
 const SURE: u64 = 4;
 /// Bits of a type: the walk accepts no type above 127.
 const TYPE_BITS: u32 = 7;
+/// Zeros at the beginning of the fields after a lost size that show that the damage goes on there:
+/// the process 0 has as many in its own records.
+const ZEROS: usize = 8;
+/// So many that nothing is left of the first fields. No record begins with two fields of 0 and has
+/// another size than those of its type.
+const ONLY_ZEROS: usize = 16;
 
 impl RecordCheck {
     /// Reports a record of unknown type: as information, unless the type is damaged.
@@ -103,7 +109,8 @@ impl RecordCheck {
             let message = format!("record size is {}, expected {}", found.size, frame.size);
             let path = record.place.path(".header.size");
             let finding = Finding::new(rule, span, path, message);
-            if !is_right {
+            let zeros = record.body().iter().take_while(|byte| **byte == 0).count();
+            if !is_right || zeros >= ONLY_ZEROS {
                 return finding.fix(self.drop_record(record));
             }
             let header = Span::sized(span.layer, span.start, RECORD_HEADER);
@@ -122,7 +129,7 @@ impl RecordCheck {
                 false => format!("set the header to {name} of {}", byte_count(frame.size)),
             };
             // `misc` is lost with the type, and some fields fit bytes of other records as well.
-            let shows_itself = !kind::FITS_NEARLY_ALL.contains(&frame.kind);
+            let shows_itself = !kind::FITS_NEARLY_ALL.contains(&frame.kind) && zeros < ZEROS;
             let safety = if is_size && shows_itself { Safety::Exact } else { Safety::Lossy };
             let fields = Span::new(span.layer, header.end, span.end);
             let fix = Fix::new(safety, summary, edits);

@@ -23,7 +23,7 @@ use crate::model::{Finding, Report, Rule, Severity};
 
 /// Adds the findings about version and end, and returns the fix that belongs to the first damage.
 pub fn check_end(ending: &Ending, lane: &Lane<'_>, report: &mut Report) -> Option<Fix> {
-    let is_known = ending.version.is_known();
+    let is_known = ending.header.version.is_known();
     let has_prefix = ending.prefix_damage().is_some();
     let mut fix = repair::close_log(ending);
     let damage_fix = if has_prefix || matches!(ending.tail, Tail::Lost(_)) {
@@ -31,7 +31,7 @@ pub fn check_end(ending: &Ending, lane: &Lane<'_>, report: &mut Report) -> Optio
     } else {
         Some(repair::suggest_prefix(ending))
     };
-    if let Some(rule) = header::rule_of(ending.version) {
+    if let Some(rule) = header::rule_of(ending.header.version) {
         report.push(build_version(rule, ending, lane).fix_if(fix.take()));
     } else if has_prefix && lane.defects.has_error {
         // The first error among the events has it.
@@ -94,7 +94,7 @@ fn build_version(rule: &'static Rule, ending: &Ending, lane: &Lane<'_>) -> Findi
         Tail::Missing(_) => format!("END is missing after {events}"),
         Tail::Lost(_) => format!("{events} can be read, up to {:#x}", lane.at),
     };
-    let version = header::describe(ending.version);
+    let version = header::describe(ending.header.version);
     let fits = ending.layouts.describe_releases();
     let message = format!("{version}; {end}; the log fits QEMU {fits}");
     let finding = Finding::new(rule, header::VERSION_SPAN, "header.version", message);

@@ -32,13 +32,14 @@ pub fn check(files: &FileSet<'_>, options: &Options, report: &mut Report) {
         report.mark_unreadable();
         return;
     };
-    let version = log.header.version;
-    header::check_unused(&log.header, report);
+    let header = log.header;
+    let version = header.version;
+    header::check_unused(&header, report);
     let wanted = options::qemu_version(options);
     let chosen = wanted.and_then(|wanted| header::check_choice(wanted, &log, report));
     let excluded = log.race.excluded.clone();
     let fits = log.race.layouts();
-    let evidence = VersionEvidence::find(log.header, fits);
+    let evidence = VersionEvidence::find(header, fits);
     let layouts = match (chosen, evidence) {
         (Some(number), _) => Layouts::default().with(number),
         (None, Some((_, layouts))) => layouts,
@@ -56,7 +57,7 @@ pub fn check(files: &FileSet<'_>, options: &Options, report: &mut Report) {
         return;
     }
     let request = Request {
-        version,
+        header,
         layouts,
         evidence: evidence.map(|(evidence, _)| evidence),
         is_named: chosen.is_some(),

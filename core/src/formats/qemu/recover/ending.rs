@@ -71,8 +71,8 @@ pub struct Cut {
 /// The facts about a log, and the wishes of the user, by which its end is read.
 #[derive(Clone, Copy, Debug)]
 pub struct Request {
-    /// The version word.
-    pub version: Version,
+    /// The header.
+    pub header: Header,
     /// The layouts that the log may have.
     pub layouts: Layouts,
     /// The bytes that determine the version, if they do.
@@ -88,8 +88,8 @@ pub struct Request {
 /// The end of a log under one reading.
 #[derive(Clone, Debug)]
 pub struct Ending {
-    /// The version word.
-    pub version: Version,
+    /// The header.
+    pub header: Header,
     /// The layouts that the log may have.
     pub layouts: Layouts,
     /// The bytes that determine the version, if they do.
@@ -113,8 +113,9 @@ pub struct Ending {
 impl Ending {
     /// Describes the end of the log that `lane` read.
     pub fn new(lane: &Lane<'_>, request: Request, limits: &Limits) -> Self {
-        let Request { version, layouts, evidence, is_named, is_contradicted, wants_prefix } =
+        let Request { header, layouts, evidence, is_named, is_contradicted, wants_prefix } =
             request;
+        let version = header.version;
         let source = lane.decoder().source();
         let tail = find_tail(lane, version, layouts);
         // A log that has to be closed is closed before its first irregular event.
@@ -138,7 +139,7 @@ impl Ending {
             _ => None,
         };
         let mut ending = Self {
-            version,
+            header,
             layouts,
             evidence,
             doubt,
