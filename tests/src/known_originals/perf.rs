@@ -81,9 +81,9 @@ impl Numbers<'_> {
     fn record(&self, at: usize) -> Option<usize> {
         let len = self.at(at + 6, 2)?;
         let outside = match self.at(at, 4)? {
-            // HEADER_TRACING_DATA, in a pipe; AUXTRACE.
+            // HEADER_TRACING_DATA, in a pipe.
             66 => self.at(at + 8, 4)?.next_multiple_of(8),
-            71 => self.at(at + 8, 8)?,
+            AUXTRACE => self.at(at + 8, 8)?,
             _ => 0,
         };
         if len < 8 { None } else { len.checked_add(outside) }
@@ -117,6 +117,10 @@ fn flags(bytes: &[u8]) -> Vec<Flag> {
     set.enumerate().map(|(number, (at, bit))| Flag { at, bit, announces: entry(number) }).collect()
 }
 
+/// The record that names the tracer, and those with its traces.
+const AUXTRACE_INFO: usize = 70;
+const AUXTRACE: usize = 71;
+
 fn records(_: &Original, files: &Files) -> Vec<Record> {
     // The size of the header is a small number: its first byte is 0 in big endian.
     let is_big = files[0].1.get(8) == Some(&0);
@@ -125,10 +129,16 @@ fn records(_: &Original, files: &Files) -> Vec<Record> {
         let numbers = Numbers { bytes, is_big };
         let whole = name.starts_with("data.").then_some(0..bytes.len());
         let Some(data) = whole.or_else(|| numbers.data()) else { continue };
-        let mut at = data.start;
+        let (mut at, mut tracer) = (data.start, None);
         while let Some(len) = numbers.record(at).filter(|len| at + len <= data.end) {
-            let identity = bytes[at..at + len].to_vec();
-            found.push(Record { file, stored: at..at + len, needs: Vec::new(), identity });
+            let (stored, kind) = (at..at + len, numbers.at(at, 4));
+            if kind == Some(AUXTRACE_INFO) {
+                tracer = Some(stored.clone());
+            }
+            // perf ends at a trace without it.
+            let needs = tracer.iter().filter(|_| kind == Some(AUXTRACE)).cloned().collect();
+            let identity = bytes[stored.clone()].to_vec();
+            found.push(Record { file, stored, needs, identity });
             at += len;
         }
     }

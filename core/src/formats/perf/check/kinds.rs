@@ -109,7 +109,8 @@ impl RecordCheck {
             let message = format!("record size is {}, expected {}", found.size, frame.size);
             let path = record.place.path(".header.size");
             let finding = Finding::new(rule, span, path, message);
-            let zeros = record.body().iter().take_while(|byte| **byte == 0).count();
+            let is_zeroed = |byte: &&u8| found.size == 0 && **byte == 0;
+            let zeros = record.body().iter().take_while(is_zeroed).count();
             if !is_right || zeros >= ONLY_ZEROS {
                 return finding.fix(self.drop_record(record));
             }
