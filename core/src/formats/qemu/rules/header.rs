@@ -33,8 +33,9 @@ rules! {
             once, and the report has the commands for the others. Drops the truncated event at the \
             end and complete events after which a guest demands the next one (INSTRUCTION, \
             CP_CLOCK_VIRTUAL, AUDIO_OUT). Adds the events with which this release ends a log.\n\
-            Class: lossy if events are dropped, synthetic if events are added or the version is \
-            assumed, exact if only the version is missing and the events fit one only.\n\
+            Class: lossy if events are dropped, or if the 8 bytes after the version are not 0, as \
+            where events stand in the place of a lost header; synthetic if events are added or the \
+            version is assumed; exact if only the version is missing and the events fit one only.\n\
             Cost: the truncated event and up to three complete events. The log is structurally \
             closed; QEMU, the guest and the command line decide whether it replays to its end.\n\
             Run:\n\
