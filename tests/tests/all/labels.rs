@@ -247,6 +247,21 @@ fn both_numbers_of_cpus_come_back_if_zeros_replaced_them() {
     }
 }
 
+/// The flags of the features in the header of perf.data.
+const FLAGS: std::ops::Range<usize> = 72..104;
+
+#[test]
+fn a_lost_flag_of_a_feature_gives_its_section_to_no_other_one() {
+    let subject = SUBJECTS.iter().find(|subject| subject.format.name() == "perf").unwrap();
+    let kinds = [(Kind::Zeros, 1), (Kind::Ones, 1)];
+    let all = subject.originals.iter().flat_map(|one| FLAGS.map(move |at| (one, at)));
+    let mut wrong = Vec::new();
+    for (original, at) in Share::one_in(1).of(all) {
+        wrong.extend(find_false_labels(subject, original, &kinds, std::iter::once(at)));
+    }
+    assert_eq!(wrong, [""; 0]);
+}
+
 /// `data.size` in the header of perf.data.
 const DATA_SIZE: (usize, usize) = (48, 8);
 

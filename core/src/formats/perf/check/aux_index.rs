@@ -84,8 +84,12 @@ impl FeatureCheck<'_> {
             false => Vec::new(),
         };
         let summary = format!("list {}", plural(to_u64(traces.len()), "AUXTRACE record"));
+        // With the flag of another feature lost, the section is that of the one before.
+        let (known, entries) = (right.iter().skip(1), words.iter().skip(1));
+        let is_index = section.size == room
+            || known.zip(entries).any(|(right, found)| right == found && *right != 0);
         match (traces.first(), traces.last()) {
-            (Some(first), Some(last)) => {
+            (Some(first), Some(last)) if is_index => {
                 let records = Span::new(first.layer, first.start, last.end);
                 Fix::new(Safety::Exact, summary, edits).witness(records, "AUXTRACE records")
             }
