@@ -75,7 +75,12 @@ impl RecordCheck {
         let is_right = time.is_none_or(|time| self.times.is_same_day(time));
         if found.size != record.frame.size {
             if Wrapper::of(record.frame.kind).is_none() {
-                self.push_lost_size((record, found), is_right, report);
+                // Bytes of other records rarely have a time near that of the record before.
+                let is_timed = time.is_none_or(|time| self.times.is_near(time));
+                let is_sample =
+                    record.frame.kind == kind::SAMPLE && self.events.weigh(record) >= SURE;
+                let weight = if is_sample || is_timed { Safety::Exact } else { Safety::Lossy };
+                self.push_lost_size((record, found), is_right.then_some(weight), report);
                 return is_right;
             }
             self.push_packed_size((record, found), report);
@@ -96,11 +101,12 @@ impl RecordCheck {
         is_right
     }
 
-    /// Reports a record without its size, or without its whole header, which is `found`.
+    /// Reports a record without its size, or without its whole header, which is `found`. Without a
+    /// class it is not a record of this type.
     fn push_lost_size(
         &self,
         (record, found): (&RecordView<'_>, Frame),
-        is_right: bool,
+        class: Option<Safety>,
         report: &mut Report,
     ) {
         let rule = &rules::RECORD_TOO_SMALL;
@@ -111,9 +117,9 @@ impl RecordCheck {
             let finding = Finding::new(rule, span, path, message);
             let is_zeroed = |byte: &&u8| found.size == 0 && **byte == 0;
             let zeros = record.body().iter().take_while(is_zeroed).count();
-            if !is_right || zeros >= ONLY_ZEROS {
+            let Some(class) = class.filter(|_| zeros < ONLY_ZEROS) else {
                 return finding.fix(self.drop_record(record));
-            }
+            };
             let header = Span::sized(span.layer, span.start, RECORD_HEADER);
             let bytes = repair::header_bytes(frame, self.events.order());
             // Of a header with its type nothing is claimed but the size: `misc` may be damaged.
@@ -131,7 +137,7 @@ impl RecordCheck {
             };
             // `misc` is lost with the type, and some fields fit bytes of other records as well.
             let shows_itself = !kind::FITS_NEARLY_ALL.contains(&frame.kind) && zeros < ZEROS;
-            let safety = if is_size && shows_itself { Safety::Exact } else { Safety::Lossy };
+            let safety = if is_size && shows_itself { class } else { Safety::Lossy };
             let fields = Span::new(span.layer, header.end, span.end);
             let fix = Fix::new(safety, summary, edits);
             finding.fix(fix.witness(fields, "fields up to the next record"))

@@ -148,9 +148,9 @@ pub mod record {
     pub const USER_NEXT: u32 = 98;
     /// Types whose body may be anything, or goes on after the record.
     pub const ANY_BODY: [u32; 11] = [8, 65, 66, 67, AUXTRACE_INFO, AUXTRACE, 79, 81, 83, 85, 86];
-    /// Types that nearly any body fits: HEADER_EVENT_TYPE, AUXTRACE_INFO, AUXTRACE_ERROR and
-    /// SCHEDSTAT.
-    pub const FITS_NEARLY_ALL: [u32; 5] = [65, AUXTRACE_INFO, 72, 85, 86];
+    /// Types that nearly any body fits: HEADER_EVENT_TYPE, AUXTRACE_INFO, AUXTRACE_ERROR,
+    /// EVENT_UPDATE (of a kind that is not known) and SCHEDSTAT.
+    pub const FITS_NEARLY_ALL: [u32; 6] = [65, AUXTRACE_INFO, 72, 78, 85, 86];
     /// Types of perf whose size need not be a multiple of 8 for perf 7: HEADER_TRACING_DATA,
     /// HEADER_FEATURE and COMPRESSED.
     pub const ANY_SIZE: [u32; 3] = [66, 80, 81];
