@@ -24,8 +24,8 @@ use std::sync::Mutex;
 
 use tracemend_tests::known_originals::{Case, Files, SUBJECTS, Subject, Tally, case_of};
 
-const USAGE: &str = "known_originals FORMAT|all CASES SEED [judged] | FORMAT case NUMBER SEED FOLDER | \
-     FORMAT input FILE FOLDER";
+const USAGE: &str = "known_originals FORMAT|all CASES SEED [judged] | \
+                     FORMAT case NUMBER SEED FOLDER | FORMAT input FILE FOLDER";
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
