@@ -15,7 +15,10 @@ fuzz/seeds.sh "$OUT/seeds"
 for program in fuzz/fuzz_targets/*.rs; do
     target=$(basename "$program" .rs)
     cp "$built/$target" "$OUT/"
-    (cd "$OUT/seeds/$target" && find . -type f | zip -q -@ "$OUT/${target}_seed_corpus.zip")
+    # A target without first inputs begins with none.
+    if [ -d "$OUT/seeds/$target" ]; then
+        (cd "$OUT/seeds/$target" && find . -type f | zip -q -@ "$OUT/${target}_seed_corpus.zip")
+    fi
     dictionary=$OUT/seeds/dictionaries/${target%%_*}.dict
     if [ -e "$dictionary" ]; then cp "$dictionary" "$OUT/$target.dict"; fi
 done
