@@ -54,13 +54,24 @@ fn find_false_labels_of(
     wrong
 }
 
+fn short_originals(subject: &Subject) -> impl Iterator<Item = &Original> {
+    subject.originals.iter().filter(|original| original.files[0].1.len() <= SHORT)
+}
+
+/// Repairs of these formats take longer, and their events are shorter: one case in so many of the
+/// share of the others.
+const LONG: [(&str, u64); 2] = [("apitrace", 16), ("qemu", 8)];
+
+fn share(subject: &Subject, one_in: u64) -> Share {
+    let longer = LONG.iter().find(|(name, _)| *name == subject.format.name());
+    Share::one_in(one_in * longer.map_or(1, |(_, longer)| *longer))
+}
+
 /// Damages the short originals of all formats, at other places in each.
 fn labels_are_true(kinds: &[(Kind, usize)]) {
     let mut wrong: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for subject in SUBJECTS {
-        let originals = subject.originals.iter();
-        let short = originals.filter(|original| original.files[0].1.len() <= SHORT);
-        for (number, original) in short.enumerate() {
+        for (number, original) in short_originals(subject).enumerate() {
             let first = number * 37 % DISTANCE;
             let places = (first..original.files[0].1.len()).step_by(DISTANCE);
             let found = find_false_labels(subject, original, kinds, Share::one_in(4).of(places));
@@ -172,15 +183,11 @@ fn a_recording_that_lost_its_beginning_is_not_said_to_be_whole() {
     }
     let mut wrong: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for subject in SUBJECTS {
-        let name = subject.format.name();
-        let longer = LONG.iter().find(|one| one.0 == name).map_or(1, |one| one.1);
-        let originals = subject.originals.iter();
-        let short = originals.filter(|original| original.files[0].1.len() <= SHORT);
-        let cases = short.flat_map(|original| {
+        let cases = short_originals(subject).flat_map(|original| {
             let most = original.files[0].1.len().saturating_sub(8).min(BEGINNING);
             (1..most).map(move |len| (original, len))
         });
-        for (original, len) in Share::one_in(32 * longer).of(cases) {
+        for (original, len) in share(subject, 32).of(cases) {
             // What stands at the beginning then may be zeros, as a killed recorder leaves them.
             let steps = [(Kind::Drop, 0, (0, len)), (Kind::Zeros, 0, (0, 4))];
             for steps in [&steps[..1], &steps[..]] {
@@ -190,7 +197,7 @@ fn a_recording_that_lost_its_beginning_is_not_said_to_be_whole() {
                 let Some(label) = judgement.false_label else { continue };
                 let (codes, damage) = (judgement.reason, damaged.describe());
                 let found = format!("{}: {label} [{codes}] {damage}", original.name);
-                wrong.entry(name).or_default().push(found);
+                wrong.entry(subject.format.name()).or_default().push(found);
             }
         }
     }
@@ -199,9 +206,6 @@ fn a_recording_that_lost_its_beginning_is_not_said_to_be_whole() {
 
 /// Where the damage begins in a record: type, size and fields of a perf record are there.
 const STARTS: [usize; 5] = [0, 4, 6, 8, 16];
-/// Repairs of these formats take longer, and their events are shorter: one case in so many of the
-/// share of the others.
-const LONG: [(&str, u64); 2] = [("apitrace", 16), ("qemu", 8)];
 
 #[test]
 fn the_beginning_of_a_record_is_exact_only_if_other_bytes_show_it() {
@@ -213,19 +217,15 @@ fn the_beginning_of_a_record_is_exact_only_if_other_bytes_show_it() {
         replaced.into_iter().flat_map(|kind| [2, 10, 18, 46].map(|len| (kind, len))).collect();
     let mut wrong: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for subject in SUBJECTS {
-        let name = subject.format.name();
-        let longer = LONG.iter().find(|one| one.0 == name).map_or(1, |one| one.1);
-        let originals = subject.originals.iter();
-        let short = originals.filter(|original| original.files[0].1.len() <= SHORT);
-        let places = short.flat_map(|original| {
+        let places = short_originals(subject).flat_map(|original| {
             let records = (subject.records)(original, &original.files).into_iter();
             let starts = |one: Record| STARTS.map(|start| (one.file, one.stored.start + start));
             records.flat_map(starts).map(move |place| (original, place))
         });
-        for (original, place) in Share::one_in(96 * longer).of(places) {
+        for (original, place) in share(subject, 96).of(places) {
             let found = find_false_labels_of(subject, original, &kinds, std::iter::once(place));
             if !found.is_empty() {
-                wrong.entry(name).or_default().extend(found);
+                wrong.entry(subject.format.name()).or_default().extend(found);
             }
         }
     }

@@ -24,11 +24,16 @@ pub fn compare_repeat(walk: &EventWalk<'_, '_>, from: u64, to: u64) -> (Option<S
     let Some(len) = to.checked_sub(from).filter(|len| (1..=BLOCK_MAX).contains(len)) else {
         return (None, 0);
     };
+    let same = count_equal(walk, from, from.saturating_add(1), len.saturating_sub(1));
+    if same == len.saturating_sub(1) {
+        steps::count(same);
+        return (None, same);
+    }
     let left = count_equal_before(walk, from, to, len);
     let right = count_equal(walk, from, to, len.saturating_sub(left));
     let compared = left.saturating_add(right);
     steps::count(compared);
-    if compared < len || is_one_value(walk, from, to) {
+    if compared < len {
         return (None, compared);
     }
     // A part of the other copy that the drop does not touch.
@@ -38,12 +43,6 @@ pub fn compare_repeat(walk: &EventWalk<'_, '_>, from: u64, to: u64) -> (Option<S
         Span::new(walk.layer(), to, to.saturating_add(right))
     };
     (Some(rest), compared)
-}
-
-/// Whether all bytes of `from..to` are equal: each is equal to the one after it.
-fn is_one_value(walk: &EventWalk<'_, '_>, from: u64, to: u64) -> bool {
-    let pairs = to.saturating_sub(from).saturating_sub(1);
-    count_equal(walk, from, from.saturating_add(1), pairs) == pairs
 }
 
 /// Counts the equal bytes from two offsets on, up to `max`.

@@ -18,11 +18,10 @@ use crate::model::{Finding, Report, Severity};
 const SURE: u64 = 4;
 /// Bits of a type: the walk accepts no type above 127.
 const TYPE_BITS: u32 = 7;
-/// Zeros at the beginning of the fields after a lost size that show that the damage goes on there:
-/// the process 0 has as many in its own records.
+/// Zeros after a size of 0 that may be damage as well: few records begin with so many, such as AUX
+/// at the start of its buffer.
 const ZEROS: usize = 8;
-/// So many that nothing is left of the first fields. No record begins with two fields of 0 and has
-/// another size than those of its type.
+/// So many that they are damage: none of 17,766 records in 94 recordings begins with them.
 const ONLY_ZEROS: usize = 16;
 
 impl RecordCheck {

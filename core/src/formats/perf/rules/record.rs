@@ -39,8 +39,8 @@ rules! {
              kernel or a user was interrupted, by the address. Otherwise drops the bytes up to \
              the next place at which four records follow one another with valid headers. If \
              there is no such place, drops the rest.\n\
-             Class: exact for a size that has no zeros after it, of a record at the time of the \
-             one before; otherwise lossy. With 16 zeros after the size, the record is dropped. \
+             Class: exact for the size of a record at the time of the one before, unless 8 zeros \
+             follow the size; otherwise lossy. If 16 zeros follow it, the record is dropped. \
              Cost: the records in the dropped bytes.\n\
              Run:\n\
              \x20 tracemend repair perf.data -o repaired.data",
