@@ -84,6 +84,10 @@ impl Choices {
                 "--case" => choices.case = Some(value()),
                 "--record" => choices.records = true,
                 "--keep" => choices.keep = Some(value().into()),
+                option if option.starts_with("--") => {
+                    eprintln!("unknown option {option}");
+                    std::process::exit(2);
+                }
                 _ => choices.paths.push(word.into()),
             }
         }

@@ -305,8 +305,8 @@ pub mod common {
             name: "exchanged-blocks",
             severity: Severity::Error,
             summary: "two blocks of the file are in each other's places",
-            problem: "Two blocks of equal length, at multiples of it, are exchanged: in the other \
-                order the records of the recording follow one another to their stated end. A \
+            problem: "Two blocks of equal length are exchanged: in the other order the records of \
+                the recording follow one another to their stated end, or its clocks ascend. A \
                 transfer in parts that were put together in a wrong order, or a file system after \
                 a crash, leaves this. The faults that it causes are not reported.",
             impact: "Readers stop at the first of the two blocks, skip records or show wrong ones.",

@@ -69,6 +69,7 @@ mod apitrace {
 }
 mod ovni {
     mod agreement;
+    mod blocks;
     mod corpus;
     mod directory;
     mod dump;

@@ -38,16 +38,18 @@ pub mod state;
 use crate::format::{Confidence, Format};
 use crate::formats::ovni::decode::files::TraceFiles;
 use crate::kit::reading::{CopyProofs, Hints};
-use crate::model::Report;
+use crate::kit::span::{Layer, Span};
 use crate::model::choice::Choices;
 use crate::model::description::{
     Clock, DamageSigns, Description, FormatOptions, FormatSigns, Recorder,
 };
 use crate::model::difference::Comparison;
 use crate::model::dump::{Dump, DumpError, Dumped};
+use crate::model::limits::RESYNC;
 use crate::model::options::Options;
 use crate::model::recording::FileSet;
 use crate::model::tile::TileSink;
+use crate::model::{Finding, Report};
 use crate::sight::Auditor;
 
 /// Clocks that go back, at most, from which a copied block is looked for: each takes a walk.
@@ -144,14 +146,23 @@ impl Format for Ovni {
         })
     }
 
-    fn reading_hints(&self, files: &FileSet<'_>, _options: &Options, report: &Report) -> Hints {
+    fn reading_hints(&self, files: &FileSet<'_>, options: &Options, report: &Report) -> Hints {
         let back = report.findings().iter().filter(|one| *one.rule == rules::CLOCK_BACKWARDS);
-        let clocks = back.map(|finding| finding.span).take(HINTS);
-        let readings = clocks.filter_map(|clock| {
+        let clocks: Vec<Span> = back.map(|finding| finding.span).take(HINTS).collect();
+        let copies = clocks.iter().filter_map(|clock| {
             let source = files.bytes(clock.layer.file);
-            recover::copied::find(&source, clock)
+            recover::copied::find(&source, *clock)
         });
-        Hints { readings: readings.collect(), ..Hints::default() }
+        let is_sign =
+            |one: &&Finding| [&rules::CLOCK_BACKWARDS, &rules::DAMAGED_BYTES].contains(&one.rule);
+        let signs = report.findings().iter().filter(is_sign).take(HINTS);
+        let mut layers: Vec<Layer> = signs.map(|finding| finding.span.layer).collect();
+        layers.dedup();
+        let resync = options.limits.of(&RESYNC);
+        let exchanged = layers
+            .into_iter()
+            .flat_map(|layer| recover::exchanged::find(&files.bytes(layer.file), layer, resync));
+        Hints { readings: copies.chain(exchanged).collect(), ..Hints::default() }
     }
 
     fn tile(&self, files: &FileSet<'_>, options: &Options, each: TileSink<'_>) {

@@ -328,7 +328,8 @@ impl TaskBook {
             let message =
                 format!("bodyid is {body}, but task {task} is {kind}, expected {expected}");
             let finding = occurrence.finding(&rules::BAD_ARGUMENT, message);
-            log.push(finding.fix(drop_event(occurrence.span())));
+            let fix = drop_body(occurrence.walk, occurrence.event.at, &mut self.search_left);
+            log.push(finding.fix(fix.unwrap_or_else(|| drop_event(occurrence.span()))));
             return;
         }
         let Some(state) = self.replace_body(occurrence, (task, body), found, log) else { return };

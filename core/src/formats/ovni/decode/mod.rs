@@ -5,9 +5,11 @@
 //!  json           stream.json -> values with the span of every key and value
 //!  stream         stream.obs  -> header, and a walk over its events
 //!  event_walk     one event after the other: Record(Event) | Damage
+//!  body           the body of a task, as events name it
 //!  clock_offsets  clock-offsets.txt -> Record(offset of a host) | Damage
 //! ```
 
+pub mod body;
 pub mod clock_offsets;
 pub mod event_walk;
 pub mod files;

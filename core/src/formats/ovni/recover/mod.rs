@@ -6,6 +6,8 @@
 //!  clock_shift    shifts, and bytes between events that do not count
 //!  repeat         bytes that occur twice in a row
 //!  copied         events that occur again later in the stream
+//!  exchanged      two blocks that changed places
+//!  needs          states that events close and that none of them opened
 //!  older_run      events of an earlier run after those of a shorter one
 //!  resync         the next place at which several known events follow one another
 //!  play_order     the order in which the emulator plays the events of several streams
@@ -14,6 +16,8 @@
 pub mod clock_outline;
 pub mod clock_shift;
 pub mod copied;
+pub mod exchanged;
+pub mod needs;
 pub mod older_run;
 pub mod play_order;
 pub mod repeat;

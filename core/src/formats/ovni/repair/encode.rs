@@ -1,9 +1,9 @@
 //! Events and headers as libovni writes them.
 
+use crate::formats::ovni::decode::body::Body;
 use crate::formats::ovni::layout::{
     JUMBO, JUMBO_CODE, MAGIC, STREAM_VERSION, TASK_CODES, TaskStep, ThreadStep,
 };
-use crate::formats::ovni::state::thread::Body;
 use crate::kit::num::to_u64;
 
 /// Returns the header of a stream: 8 bytes.

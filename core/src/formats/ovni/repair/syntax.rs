@@ -164,6 +164,12 @@ impl Draft {
         }
         put(at..at.saturating_add(1), None);
         MARKS.iter().for_each(|mark| put(at..at.saturating_add(1), Some(*mark)));
+        // A quotation mark that made a string of the bytes before one.
+        let before = bytes.get(..at).unwrap_or_default();
+        let mut marks = before.iter().enumerate().rev().filter(|(_, byte)| **byte == b'"');
+        if let Some((mark, _)) = marks.nth(1) {
+            put(mark..mark.saturating_add(1), None);
+        }
         // A comma before a closing bracket.
         let before = bytes.get(..at).unwrap_or_default().trim_ascii_end();
         if let Some((b',', rest)) = before.split_last() {
@@ -173,6 +179,12 @@ impl Draft {
         let after = bytes.get(at..).unwrap_or_default();
         let strange = after.iter().take_while(|byte| !is_plain(byte)).count();
         put(at..at.saturating_add(strange), None);
+        // Noise up to the next word, with the mark that it hit or without one.
+        let is_end = |byte: &u8| byte.is_ascii_whitespace() || b"\",{}[]".contains(byte);
+        let noise = after.iter().skip(1).take_while(|byte| !is_end(byte)).count();
+        let noise = at..at.saturating_add(noise).saturating_add(1).min(bytes.len());
+        put(noise.clone(), None);
+        MARKS.iter().for_each(|mark| put(noise.clone(), Some(*mark)));
         put(at..line.end, None);
         put(line.start..at, None);
         put(line.start..line.end, None);
@@ -248,11 +260,18 @@ mod tests {
             ("        ]\n", "        \n"),
             ("\"node.0\",", "\"node.0,"),
             ("\"tid\"", "tid\""),
+            ("    \"tid\"", "\"   \"tid\""),
         ] {
             let damaged = TEXT.replacen(from, to, 1);
             assert_ne!(damaged, TEXT);
             assert_eq!(restored(damaged.as_bytes()), Some(dense(TEXT)), "{to}");
         }
+    }
+
+    #[test]
+    fn noise_in_the_place_of_a_comma_and_a_line_feed_costs_no_member() {
+        let damaged = TEXT.replacen("7,\n", "7=\x17\u{2b}", 1);
+        assert_eq!(restored(damaged.as_bytes()), Some(dense(TEXT)));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::formats::ovni::decode::body::Body;
 use crate::formats::ovni::layout::{
     self, FIRST_RANK, MODEL_COUNT, STACK_COUNT, Stack, TASK_BODY, TASK_MODELS, ThreadState, Version,
 };
@@ -23,17 +24,6 @@ impl EventPlace {
     pub fn span(&self, layer: Layer) -> Span {
         Span::sized(layer, self.at, self.len)
     }
-}
-
-/// A body of a task, on the stack of bodies of its thread.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Body {
-    /// Id of the task.
-    pub task: u32,
-    /// Id of the body; 0 for tasks with one body.
-    pub body: u32,
-    /// It does not run now.
-    pub is_paused: bool,
 }
 
 /// Task or worksharing whose label an OpenMP thread shows.

@@ -165,7 +165,8 @@ fn describe(restoration: &Restoration, correction: &Correction) -> Finding {
     // Bytes that are corrected themselves prove nothing.
     let sound = correction.witnesses.iter();
     let sound = sound.filter(|witness| !restoration.corrects(witness.span));
-    let has_witness = sound.clone().next().is_some() && correction.is_determined;
+    let is_determined = correction.is_determined && !has_moved_sections(correction);
+    let has_witness = sound.clone().next().is_some() && is_determined;
     let safety = if has_witness { Safety::Exact } else { Safety::Lossy };
     // A fix that is only likely would be left out for a warning, and what depends on it as well.
     if correction.is_harmless && has_witness {
@@ -175,6 +176,16 @@ fn describe(restoration: &Restoration, correction: &Correction) -> Finding {
     let altered = u64::from(correction.part == Part::IdIndex);
     let fix = sound.fold(fix, |fix, witness| fix.witness(witness.span, witness.meaning));
     finding.fix(fix.altered(altered))
+}
+
+/// Whether two numbers of the feature table are wrong by the same amount. Then they are what the
+/// recorder wrote: bytes before the sections were lost, or inserted, and the sections moved.
+fn has_moved_sections(correction: &Correction) -> bool {
+    let mut shifts: Vec<u64> =
+        correction.words.iter().map(|word| word.found.wrapping_sub(word.value)).collect();
+    shifts.sort_unstable();
+    let mut pairs = shifts.iter().zip(shifts.iter().skip(1));
+    correction.part == Part::Table && pairs.any(|(one, two)| one == two && *one != 0)
 }
 
 /// Returns the edit of the bytes of a word that differ: nothing determines the others.

@@ -60,12 +60,12 @@ impl ThreadCheck<'_, '_> {
         self.report_contradiction(rule, event, message, EventWriter::default());
     }
 
-    fn drop_event(&self, event: &Event<'_>) -> Fix {
+    pub(super) fn drop_event(&self, event: &Event<'_>) -> Fix {
         drop_event(Span::sized(self.layer(), event.at, event.len))
     }
 
     /// Whether an event has the same bytes as those before it.
-    fn repeats_last(&self, event: &Event<'_>) -> bool {
+    pub(super) fn repeats_last(&self, event: &Event<'_>) -> bool {
         let layer = self.layer();
         let Some(start) = event.at.checked_sub(event.len) else { return false };
         let before = self.events.bytes(Span::new(layer, start, event.at));

@@ -5,6 +5,7 @@
 //!  timeline  events whose clock is out of order         regions   OU[ .. OU] and their order
 //!  effects   the state machine, CPU, flushes, marks     stacks    open states
 //!  contradiction  events that cannot come now, and what makes them possible
+//!  bridge    lost events with which those after a place fit what is open before it
 //!  tasks     types, tasks, bodies, worksharings         unusual   payloads, flags, unknown events
 //! ```
 //!
@@ -12,6 +13,7 @@
 //! [`SharedEvent`]s for [`merge`](super::merge). After a fault the thread goes on as if the event
 //! had been right, so that one fault gives one finding.
 
+mod bridge;
 mod contradiction;
 mod effects;
 mod regions;
@@ -118,7 +120,7 @@ impl<'s, 'a> ThreadCheck<'s, 'a> {
             reported: Reported::default(),
             queue: VecDeque::new(),
             end: None,
-            timeline: Timeline::default(),
+            timeline: Timeline::new(stream),
             regions: Regions::default(),
             status: ThreadStatus::default(),
             usage: ModelUse::default(),
@@ -204,11 +206,16 @@ impl<'s, 'a> ThreadCheck<'s, 'a> {
 
     #[inline]
     fn queue_event(&mut self, event: &Event<'_>, table: usize, effect: SharedEffect) {
+        self.queue_effect((event.at, event.len), table, effect);
+    }
+
+    #[inline]
+    fn queue_effect(&mut self, (at, len): (u64, u64), table: usize, effect: SharedEffect) {
         self.queue.push_back(SharedEvent {
             clock: self.timeline.clock,
-            at: event.at,
+            at,
             number: self.timeline.events,
-            len: u32::try_from(event.len).unwrap_or(u32::MAX),
+            len: u32::try_from(len).unwrap_or(u32::MAX),
             table: u8::try_from(table).unwrap_or(0),
             effect,
         });

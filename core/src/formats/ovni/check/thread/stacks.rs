@@ -48,6 +48,9 @@ impl ThreadCheck<'_, '_> {
     fn close_repeated(&mut self, event: &Event<'_>, stack: Stack, state: u16) -> bool {
         let (code, name) = (event.name(), stack.name());
         let message = format!("unexpected {code}: the same {name} state is open already");
+        if let Some(counts) = self.bridge_before((&rules::STACK_MISMATCH, ""), event, &message) {
+            return counts;
+        }
         let mut lost = self.writer();
         if let Some(closer) = layout::closer(stack, state).filter(|_| state != TASK_BODY) {
             lost.put(&closer.code, &[]);
@@ -88,6 +91,10 @@ impl ThreadCheck<'_, '_> {
             }
             None => format!("{code} closes {closed}, but no {name} state is open"),
         };
+        if let Some(counts) = self.bridge_before((&rules::STACK_MISMATCH, ""), event, &message) {
+            let open = self.status.stacks.get_mut(stack.index()).filter(|_| counts);
+            return open.is_some_and(|open| open.pop_if(|top| *top == state).is_some());
+        }
         let mut lost = self.writer();
         let depth = open.iter().rposition(|value| *value == state);
         let table = TASK_STACKS.iter().position(|shown| *shown == Some(stack));

@@ -2,6 +2,7 @@
 
 use super::{ThreadCheck, TraceContext};
 use crate::formats::ovni::check::shared_event::SharedEffect;
+use crate::formats::ovni::decode::body::Body;
 use crate::formats::ovni::decode::event_walk::Event;
 use crate::formats::ovni::layout::{
     self, EVENT_HEADER, Effect, LABEL_MAX, STACK_MAX, TASK_BODY, TASK_STACKS, TaskStep, model,
@@ -10,7 +11,7 @@ use crate::formats::ovni::layout::{
 use crate::formats::ovni::repair::definitions::terminate_label;
 use crate::formats::ovni::repair::{build_fix, drop_event};
 use crate::formats::ovni::rules;
-use crate::formats::ovni::state::thread::{Body, LabelSource};
+use crate::formats::ovni::state::thread::LabelSource;
 use crate::kit::num::to_u64;
 use crate::kit::span::Span;
 use crate::kit::text::Untrusted;
@@ -78,12 +79,8 @@ impl ThreadCheck<'_, '_> {
     /// Starts, ends, pauses or resumes the body of a task.
     pub(super) fn move_body(&mut self, event: &Event<'_>, model: u8, step: TaskStep) {
         let Some(table) = task_table(model) else { return };
-        let task = event.u32_at(0);
-        // Only bodies of nosv have ids; other models ignore a longer payload.
-        let has_id = model == model::NOSV && event.payload.len() >= 8;
-        let body = if has_id { event.u32_at(4) } else { 0 };
-        let body = Body { task, body, is_paused: false };
-        if task == 0 {
+        let body = Body::of(event, model);
+        if body.task == 0 {
             let message = format!("taskid of {} is 0, expected above 0", event.name());
             self.report_wrong_event((&rules::BAD_ARGUMENT, "taskid"), event, message);
             return;
@@ -124,6 +121,15 @@ impl ThreadCheck<'_, '_> {
             }
             let task = event.u32_at(0);
             let message = format!("unexpected {}: task {task} {fault}", event.name());
+            let is_open = self.status.bodies(table).iter().any(|open| open.is(&body));
+            if !is_open && step != TaskStep::Execute && self.is_past(body, table) {
+                self.report_wrong_event((&rules::TASK_STEP, "taskid"), event, message);
+                return None;
+            }
+            if let Some(counts) = self.bridge_before((&rules::TASK_STEP, "taskid"), event, &message)
+            {
+                return counts.then_some(body);
+            }
             let mut lost = self.writer();
             for (step, body) in &steps {
                 lost.put_body_step(table, *step, body);
@@ -150,7 +156,7 @@ impl ThreadCheck<'_, '_> {
     ) -> Option<Body> {
         let open = self.status.bodies(table);
         let top = open.last().copied().filter(|_| step != TaskStep::Execute)?;
-        let is_open = open.iter().any(|other| (other.task, other.body) == (body.task, body.body));
+        let is_open = open.iter().any(|other| other.is(&body));
         if is_open || top.is_paused != (step == TaskStep::Resume) {
             return None;
         }
@@ -389,8 +395,7 @@ fn lost_steps(open: &[Body], body: Body, step: TaskStep, model: u8) -> Option<Lo
         return Some(("is parallel and cannot pause", Vec::new()));
     }
     let needs_paused = step == TaskStep::Resume;
-    let is_same = |other: &Body| (other.task, other.body) == (body.task, body.body);
-    let Some(depth) = open.iter().rposition(is_same) else {
+    let Some(depth) = open.iter().rposition(|other| other.is(&body)) else {
         let mut steps = vec![(TaskStep::Execute, body)];
         steps.extend(needs_paused.then_some((TaskStep::Pause, body)));
         return Some(("is not open in this thread", steps));

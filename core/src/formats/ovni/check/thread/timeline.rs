@@ -1,8 +1,10 @@
 //! Clocks of a stream: where they go back, which bytes between events do not count, and how a
 //! shift puts them in order.
 
+use super::bridge::Ahead;
 use super::{ThreadCheck, TraceContext};
 use crate::formats::ovni::decode::event_walk::Event;
+use crate::formats::ovni::decode::stream::Stream;
 use crate::formats::ovni::layout::{CLOCK_MAX, STREAM_HEADER};
 use crate::formats::ovni::recover::clock_outline::{
     OutlineTerms, outline_clocks, outline_irregular,
@@ -44,6 +46,7 @@ pub(super) struct Timeline {
     /// A clock that goes back and is not explained was reported.
     is_reported: bool,
     look: Look,
+    pub(super) ahead: Ahead,
 }
 
 /// Whether the stream was looked at as a whole.
@@ -64,6 +67,11 @@ enum Look {
 }
 
 impl Timeline {
+    /// Begins a stream.
+    pub(super) fn new(stream: &Stream<'_>) -> Self {
+        Self { ahead: Ahead::new(stream.events(STREAM_HEADER).stream_len()), ..Self::default() }
+    }
+
     /// Takes an event whose clock is in order.
     #[inline]
     pub(super) const fn advance(&mut self, clock: u64) {
@@ -266,8 +274,13 @@ impl ThreadCheck<'_, '_> {
         }
         let message =
             format!("invalid event: {bytes} before the next valid event at {:#x}", gap.to);
-        let summary = format!("drop {bytes} between two events");
-        let fix = build_fix(summary, vec![Edit::drop(span)]);
+        let mut summary = format!("drop {bytes} between two events");
+        let lost = self.bridge_gap(gap);
+        if lost.count != 0 {
+            let count = plural(lost.count, "event");
+            summary.push_str(&format!(", and add {count} in their place, as if lost"));
+        }
+        let fix = build_fix(summary, vec![Edit::replace(span, lost.bytes)]);
         self.log.push(Finding::new(&rules::DAMAGED_BYTES, span, "events", message).fix(fix));
     }
 

@@ -1,0 +1,147 @@
+//! Blocks of a stream that are lost, overwritten, or in each other's places. The repair adds states
+//! and tasks in the place of the block, and drops no event elsewhere.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use tracemend::{Options, Outcome, Safety};
+use tracemend_tests::forge::ovni::damage::event_spans;
+use tracemend_tests::forge::ovni::{Random, Stream, Thread, Trace, random_run, thread_of_run};
+use tracemend_tests::notice;
+use tracemend_tests::sweep::Share;
+
+const SEED: u64 = 2_911;
+/// Cases of an exhaustive run.
+const CASES: usize = 800;
+
+/// Tasks that run inside one another, as taskwait lets them: each level opens three states.
+fn nested(levels: u32) -> Trace {
+    let ids = 1..=levels;
+    let opened =
+        ids.clone().fold(Stream::default().begin(0).kind("6Yc", 1, "work"), |stream, id| {
+            let created = stream.plain(&["6Wt", "6C["]).ids("6Tc", &[id, 1]).plain(&["6C]"]);
+            let run = created.plain(&["6t["]).ids("6Tx", &[id]).plain(&["6Bb", "6BB"]);
+            run.ids("6Tp", &[id])
+        });
+    let closed = ids.rev().fold(opened, |stream, id| {
+        stream.ids("6Tr", &[id]).ids("6Te", &[id]).plain(&["6t]", "6WT"])
+    });
+    Trace::of(&Thread::new(7, 7).require("nanos6", "1.1.0"), closed.end())
+}
+
+/// A trace of one stream, and the place of the stream among its files.
+fn traces() -> Vec<(Trace, usize)> {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus/ovni/clean");
+    let run = random_run(SEED, 5_000, 400);
+    let parallel = ["nanos6", "parallel"].map(|name| Trace::below(&corpus.join(name)));
+    let all = parallel.into_iter().chain([nested(40), Trace::of(&thread_of_run(), run)]);
+    let is_stream = |(name, _): &(String, Option<Vec<u8>>)| name.ends_with("stream.obs");
+    all.map(|trace| {
+        let place = trace.files.iter().position(is_stream).unwrap();
+        (trace, place)
+    })
+    .collect()
+}
+
+fn stream(trace: &Trace, place: usize) -> &[u8] {
+    trace.files[place].1.as_deref().unwrap()
+}
+
+/// The events of a stream, each with how often it occurs.
+fn events(stream: &[u8]) -> BTreeMap<&[u8], usize> {
+    let tagged: Vec<_> = stream.iter().map(|byte| (*byte, None)).collect();
+    let mut events = BTreeMap::new();
+    for (start, end) in event_spans(&tagged) {
+        *events.entry(&stream[start..end]).or_default() += 1;
+    }
+    events
+}
+
+/// Counts the events of one stream that the other one lacks.
+fn missing(one: &[u8], other: &[u8]) -> usize {
+    let other = events(other);
+    let lacks = |(event, count): (&[u8], usize)| {
+        count.saturating_sub(other.get(event).copied().unwrap_or(0))
+    };
+    events(one).into_iter().map(lacks).sum()
+}
+
+fn with_stream(trace: &Trace, place: usize, stream: Vec<u8>) -> Trace {
+    let mut damaged = trace.clone();
+    damaged.files[place].1 = Some(stream);
+    damaged
+}
+
+#[test]
+fn a_lost_or_overwritten_block_costs_no_event_outside_it() {
+    let traces = traces();
+    let (mut touched, mut lost, mut added, mut refused, mut cases) = (0, 0, 0, 0, 0);
+    let mut worst = Vec::new();
+    for case in Share::one_in(8).of(0..CASES) {
+        let mut random = Random(SEED ^ u64::try_from(case).unwrap() << 20);
+        let (trace, place) = &traces[case % traces.len()];
+        let whole = stream(trace, *place);
+        let len = 1 + random.below(600.min(whole.len() / 4));
+        let at = 8 + random.below(whole.len() - 8 - len);
+        let mut bytes = whole.to_vec();
+        match random.below(3) {
+            0 => drop(bytes.drain(at..at + len)),
+            1 => bytes[at..at + len].fill(0),
+            _ => bytes[at..at + len].fill_with(|| u8::try_from(random.below(256)).unwrap()),
+        }
+        let (repair, target) = with_stream(trace, *place, bytes).mended(&Options::default());
+        cases += 1;
+        if [Outcome::CannotRepair, Outcome::Incomplete].contains(&repair.outcome) {
+            refused += 1;
+            continue;
+        }
+        let tagged: Vec<_> = whole.iter().map(|byte| (*byte, None)).collect();
+        let hit = event_spans(&tagged).into_iter();
+        let hit = hit.filter(|(start, end)| *start < at + len && at < *end).count();
+        let target = stream(&target, *place);
+        let beyond = missing(whole, target).saturating_sub(hit);
+        let new = missing(target, whole);
+        touched += hit;
+        lost += beyond;
+        added += new;
+        if beyond > 2 || new > hit + 8 {
+            worst.push(format!("{case}: {len} at {at:#x}: {hit} hit, {beyond} lost, {new} added"));
+        }
+    }
+    notice::say(&format!(
+        "blocks of streams, seed {SEED}, {cases} cases: {touched} events hit, {lost} others lost, \
+         {added} added, {refused} refused; {worst:#?}"
+    ));
+    assert!(lost * 50 <= touched && added <= touched && refused * 50 <= cases, "{worst:#?}");
+}
+
+#[test]
+fn exchanged_blocks_of_events_come_back() {
+    let traces = traces();
+    let (mut given_back, mut cases) = (0, 0);
+    let mut wrong = Vec::new();
+    for case in Share::one_in(8).of(0..CASES) {
+        let mut random = Random(SEED ^ u64::try_from(case).unwrap() << 20);
+        let (trace, place) = &traces[case % traces.len()];
+        let whole = stream(trace, *place);
+        let len = 24 + random.below(600.min(whole.len() / 4));
+        let one = 8 + random.below(whole.len() - 8 - 2 * len);
+        let two = one + len + random.below(whole.len() - one - 2 * len + 1);
+        let mut bytes = whole.to_vec();
+        bytes[one..one + len].copy_from_slice(&whole[two..two + len]);
+        bytes[two..two + len].copy_from_slice(&whole[one..one + len]);
+        let (repair, target) = with_stream(trace, *place, bytes).mended(&Options::default());
+        cases += 1;
+        let is_back = stream(&target, *place) == whole;
+        given_back += usize::from(is_back);
+        if repair.safety() == Some(Safety::Exact) && !is_back {
+            wrong.push(format!("{case}: {len} bytes at {one:#x} and {two:#x}"));
+        }
+    }
+    notice::say(&format!(
+        "exchanged blocks of streams, seed {SEED}: {given_back} of {cases} given back"
+    ));
+    assert!(wrong.is_empty(), "falsely exact: {wrong:#?}");
+    // Blocks of a few events cut nearly all that would show their borders.
+    assert!(given_back * 4 >= cases * 3, "{given_back} of {cases}");
+}
