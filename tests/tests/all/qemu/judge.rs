@@ -16,6 +16,9 @@ fn has_event(log: &[u8], name: &str) -> bool {
 
 #[test]
 fn a_real_recording_has_no_warning_and_contains_the_events_of_the_guest() {
+    if is_left_to_the_gate("a real recording has no warning and contains the events of the guest") {
+        return;
+    }
     let wanted: [(Guest, Hand, &[&str]); 3] = [
         (Guest::Plain, Hand::On, &["ASYNC_INPUT", "ASYNC_CHAR_READ", "ASYNC_BLOCK", "CHAR_WRITE"]),
         (Guest::Audio, Hand::Off, &["AUDIO_OUT", "AUDIO_IN"]),
@@ -82,6 +85,9 @@ fn a_killed_recording_with_packets_replays_after_a_repair() {
 
 #[test]
 fn a_killed_recording_replays_to_its_end_after_a_repair() {
+    if is_left_to_the_gate("a killed recording replays to its end after a repair") {
+        return;
+    }
     for build in Build::all_or_skip() {
         // One after the other: on a busy machine a recording of a second may not reach the disk.
         let guests = [(Guest::Plain, 1500), (Guest::Audio, 1700), (Guest::Random, 1900)];

@@ -230,6 +230,9 @@ fn damage_is_not_taken_for_a_way() {
 
 #[test]
 fn a_bomb_ends_at_its_limit() {
+    if is_left_to_the_gate("a bomb ends at its limit") {
+        return;
+    }
     let mut bomb = b"PERFILE2".to_vec();
     bomb.resize(80 << 20, 0);
     let stored = to_gzip(&bomb);
