@@ -48,6 +48,8 @@ const FAULTS: usize = 4;
 const BLOCKS: [u64; 5] = [512, 1_024, 2_048, 4_096, 8_192];
 /// Lengths of the file that the search for a block at a third place reads: all may begin like it.
 const ELSEWHERE: u64 = 4;
+/// Records that no conversion of other bytes gives by chance.
+const RECORDS_MIN: u64 = 16;
 /// Bytes that are compared at a time.
 const COMPARED: u64 = 64 << 10;
 /// The limit of the bytes that candidates read is divided by this where no record can be read.
@@ -97,9 +99,14 @@ pub(crate) fn explains(stored: &Report, other: impl FnOnce() -> Report) -> bool 
 
 /// Returns whether a conversion that was undone leaves less that contradicts the recording, and
 /// more than twice the records: the beginning was converted, so that nothing after it was read.
+/// Where nothing at all was read, one fault may stand for all that other damage left.
 pub(crate) fn reads_further(stored: &Report, other: &Report) -> bool {
-    let is_more = other.tally.records > stored.tally.records.saturating_mul(2);
-    is_more && other.format == stored.format && weigh(other) < weigh(stored) && !other.incomplete()
+    let (with, without) = (stored.tally.records, other.tally.records);
+    let is_less = weigh(other) < weigh(stored) || with == 0 && without >= RECORDS_MIN;
+    without > with.saturating_mul(2)
+        && other.format == stored.format
+        && is_less
+        && !other.incomplete()
 }
 
 fn evidence_of(report: &Report) -> Evidence<()> {

@@ -24,10 +24,11 @@ use tracemend_tests::known_originals::Dice;
 use tracemend_tests::properties::work;
 use tracemend_tests::sweep::is_left_to_the_gate;
 
-/// K of `steps <= K * length + C`. The dearest are the repair of an ovni trace in which a state is
-/// entered again and again (31.2 steps per byte), a map of revent (15.4: seven fields per event of
+/// K of `steps <= K * length + C`. The dearest are the repair of an ovni trace whose thread ends
+/// again and again inside 500 states (60.5 steps per byte: 16 rounds with up to 8 trials), or in
+/// which a state is entered again and again (31.2), a map of revent (15.4: seven fields per event of
 /// 20 bytes, which several hypotheses read), and a check of damaged records of perf (6.6).
-const STEPS_PER_BYTE: u64 = 32;
+const STEPS_PER_BYTE: u64 = 64;
 /// C: the hypotheses about damaged attrs of perf take up to 413,000 steps, whatever the length.
 const STEPS_ALWAYS: u64 = 500_000;
 /// Limit `trials` of the repairs. A repair tries fixes that do harm by a check each, up to this
@@ -43,7 +44,7 @@ type Made = Vec<(String, Vec<u8>)>;
 type Make = fn(usize) -> Made;
 
 /// Recordings with a fault per item or between items, for each format.
-const KINDS: [(&str, Make); 17] = [
+const KINDS: [(&str, Make); 18] = [
     ("perf: samples of one byte", |count| {
         of_perf((0..count).map(|_| Record::new(9, 0, vec![0])).collect())
     }),
@@ -73,6 +74,7 @@ const KINDS: [(&str, Make); 17] = [
     }),
     ("ovni: states that are never left", |count| of_ovni(count, "VAs")),
     ("ovni: a state that is entered again and again", |count| of_ovni(count, "6W[")),
+    ("ovni: a thread that ends again and again inside 500 states", of_ends),
     ("ovni: clocks that go back", |count| of_clocks(count, b"", |number| 1_000_000 - number)),
     ("ovni: clocks that go back, and damage", |count| {
         of_clocks(count, &[0xff; 5], |number| if number % 3 == 0 { 5 } else { 1_000 + number })
@@ -128,6 +130,15 @@ fn of_traces(tracer: Tracer, count: usize) -> Made {
     };
     let records = std::iter::once(maker.tracer(tracer)).chain((0..count).map(trace));
     single("perf.data", perf::trace::of_records(records.collect(), Some(vec![0; 8])).bytes)
+}
+
+/// Each end needs a state that is not open, below 500 that are.
+fn of_ends(count: usize) -> Made {
+    let thread = ovni::Thread::new(7, 7).require("nosv", "2.7.0");
+    let deep = ovni::Stream::default().begin(0).plain(&["VAs"; 500]);
+    let stream = (0..count).fold(deep, |stream, _| stream.plain(&["VAP", "OHe"]).begin(0));
+    let files = ovni::Trace::of(&thread, stream.end()).files.into_iter();
+    files.map(|(name, bytes)| (name, bytes.unwrap_or_default())).collect()
 }
 
 fn of_ovni(count: usize, code: &str) -> Made {

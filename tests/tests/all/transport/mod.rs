@@ -14,7 +14,7 @@ use tracemend_tests::forge::qemu::ids;
 use tracemend_tests::known_originals::{CASES, Files, Original, SEED, SUBJECTS, damaged, set};
 use tracemend_tests::sweep::{Share, is_left_to_the_gate};
 use tracemend_tests::transport::{
-    Encode, RECORDER, WAYS, to_crlf, to_gzip, to_stamped, to_tar, to_zip,
+    Encode, RECORDER, WAYS, to_crlf, to_gzip, to_stamped, to_tar, to_utf8, to_zip,
 };
 
 /// Bytes that are not ASCII, at least, of a file that shows a conversion of characters.
@@ -313,4 +313,15 @@ fn a_version_that_was_converted_is_converted_back_although_the_log_is_damaged() 
         cases += 1;
     }
     assert!(cases > 0);
+}
+
+#[test]
+fn a_conversion_is_found_where_other_damage_leaves_one_fault_before_and_more_after() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus/apitrace/clean/eglinfo.trace");
+    let mut damaged = std::fs::read(path).unwrap();
+    damaged.drain(0x6939..0x69ce);
+    damaged.splice(0x1e99..0x1e99, [0x5a; 40]);
+    let files = vec![("eglinfo.trace".to_string(), to_utf8(&damaged, ""))];
+    let arrived = arrived(&files).expect("the conversion is recognised");
+    assert!(bytes_of(&arrived.view(&set(&files)))[0].1 == damaged);
 }

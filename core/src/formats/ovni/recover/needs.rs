@@ -15,11 +15,15 @@ use crate::formats::ovni::layout::{
     self, Effect, STACK_COUNT, STACK_MAX, Stack, TASK_MODELS, TASK_STACKS, TaskStep, ThreadStep,
     model, task_table,
 };
+use crate::kit::steps;
 use crate::kit::walk::Item;
 
 /// The cost, in events, of a state that does not fit below those that do: it is closed or opened
 /// where the events reach it.
 const LATER: usize = 3;
+
+/// Numbers of closed and opened states that are tried for a look at an event.
+const TRIED: u64 = 8;
 
 /// A state that a stack shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,33 +88,48 @@ impl Needs {
         stretch.finish()
     }
 
-    /// Returns the change of a stack that these events need, and how many events make it.
-    pub fn bridge(&self, stack: Stack, open: &[OpenState]) -> (StackChange, usize) {
+    /// Returns the change of a stack that these events need, and how many events make it. Takes the
+    /// work from `looks`.
+    pub fn bridge(
+        &self,
+        stack: Stack,
+        open: &[OpenState],
+        looks: &mut u64,
+    ) -> (StackChange, usize) {
         let Some(needs) = self.stacks.get(stack.index()) else { return Default::default() };
         let wanted: Vec<OpenState> = needs.states.iter().rev().copied().collect();
         let must_close = self.is_complete && stack.is_linted();
-        let mut best: Option<(usize, StackChange)> = None;
+        let places = open.iter().enumerate();
+        let bodies = places.filter(|(_, state)| matches!(state, OpenState::Body(_)));
+        let bodies: Vec<usize> = bodies.map(|(place, _)| place).collect();
+        let (mut best, mut tried): (Option<(usize, StackChange)>, u64) = (None, 0);
         for events in 0..=open.len().saturating_add(wanted.len()) {
             if best.as_ref().is_some_and(|(cost, _)| *cost <= events) {
                 break;
             }
-            for closed in 0..=events.min(open.len()) {
+            let least = events.saturating_sub(wanted.len());
+            for closed in least..=events.min(open.len()) {
+                tried = tried.saturating_add(1);
                 let kept = open.len().saturating_sub(closed);
                 let Some(used) = wanted.len().checked_sub(events.saturating_sub(closed)) else {
                     continue;
                 };
                 let (below, opens) = (open.get(..kept), wanted.split_at_checked(used));
                 let (Some(below), Some((used, opens))) = (below, opens) else { continue };
+                let is_same = |want| below.last().is_some_and(|top| top.is(want));
+                if !used.last().is_none_or(is_same) {
+                    continue;
+                }
                 let same = count_same(below, used);
                 let is_refused = opens.is_empty() && needs.is_refused_on(below.last(), stack)
-                    || needs.cannot_pause(below, same);
+                    || needs.cannot_pause(open, &bodies, kept, same);
                 let left = kept.saturating_sub(same);
                 let matched = used.get(used.len().saturating_sub(same)..).unwrap_or_default();
                 let is_shown = !has_body(used) || has_body(matched);
                 let later = match same == used.len() {
                     true => usize::from(must_close).saturating_mul(left),
                     // The body of a task is unique; many states are equal by chance.
-                    false if is_shown && same > 0 => LATER,
+                    false if is_shown => LATER,
                     false => continue,
                 };
                 let cost = events.saturating_add(later);
@@ -120,6 +139,8 @@ impl Needs {
                 }
             }
         }
+        steps::count(tried / TRIED);
+        *looks = looks.saturating_sub(tried / TRIED);
         let unchanged = || StackChange { kept: open.len(), ..StackChange::default() };
         let change = best.map_or_else(unchanged, |(_, change)| change);
         let count = open.len().saturating_sub(change.kept).saturating_add(change.opens.len());
@@ -140,14 +161,18 @@ impl StackNeeds {
     }
 
     /// Whether another body starts while a parallel one runs: it would have to pause, and cannot.
-    fn cannot_pause(&self, kept: &[OpenState], matched: usize) -> bool {
-        let kept = kept.iter().rev().enumerate();
-        let mut bodies = kept.filter_map(|(depth, state)| match state {
-            OpenState::Body(body) => Some((depth, body)),
-            OpenState::Plain(_) => None,
-        });
-        let innermost = bodies.next().filter(|(depth, _)| *depth >= matched);
-        self.starts_body && innermost.is_some_and(|(_, body)| body.body != 0 && !body.is_paused)
+    /// `bodies` are the places of the bodies among the open states, of which some are kept and the
+    /// last are the `same` as needed ones.
+    fn cannot_pause(&self, open: &[OpenState], bodies: &[usize], kept: usize, same: usize) -> bool {
+        let count = bodies.partition_point(|place| *place < kept);
+        let innermost = count.checked_sub(1).and_then(|last| bodies.get(last).copied());
+        let innermost = innermost.filter(|place| place.saturating_add(same) < kept);
+        let innermost = innermost.and_then(|place| open.get(place));
+        let is_stuck = |state: &OpenState| match state {
+            OpenState::Body(body) => body.body != 0 && !body.is_paused,
+            OpenState::Plain(_) => false,
+        };
+        self.starts_body && innermost.is_some_and(is_stuck)
     }
 
     /// Returns the innermost body that is kept if it has to run or pause first.
@@ -370,11 +395,11 @@ mod tests {
     #[test]
     fn open_states_stay_and_missing_ones_are_opened() {
         let needs = find(&[("6Tr", 2), ("6Te", 2), ("6WT", 0), ("6Tr", 1), ("6Te", 1)]);
-        let (change, count) = needs.bridge(NANOS6, &[body(1, true)]);
+        let (change, count) = needs.bridge(NANOS6, &[body(1, true)], &mut 0);
         let opens = vec![plain(*b"Wt"), body(2, true)];
         assert_eq!((change, count), (StackChange { kept: 1, moved: None, opens }, 2));
         // A body that runs has to pause before the one inside it is opened.
-        let (change, count) = needs.bridge(NANOS6, &[body(1, false)]);
+        let (change, count) = needs.bridge(NANOS6, &[body(1, false)], &mut 0);
         assert_eq!((change.moved.map(|body| body.task), change.kept, count), (Some(1), 1, 3));
     }
 
@@ -382,27 +407,27 @@ mod tests {
     fn states_inside_a_needed_one_are_closed() {
         let needs = find(&[("6WT", 0), ("OHe", 0)]);
         let open = [plain(*b"Wt"), plain(*b"C["), body(1, false)];
-        let (change, count) = needs.bridge(NANOS6, &open);
+        let (change, count) = needs.bridge(NANOS6, &open, &mut 0);
         assert_eq!((change.kept, change.opens.len(), count), (1, 0, 2));
     }
 
     #[test]
     fn a_state_does_not_open_inside_itself() {
         let needs = find(&[("6Wt", 0), ("6WT", 0)]);
-        assert_eq!(needs.bridge(NANOS6, &[plain(*b"Wt")]).0.kept, 0);
-        assert_eq!(needs.bridge(NANOS6, &[plain(*b"C[")]).1, 0);
+        assert_eq!(needs.bridge(NANOS6, &[plain(*b"Wt")], &mut 0).0.kept, 0);
+        assert_eq!(needs.bridge(NANOS6, &[plain(*b"C[")], &mut 0).1, 0);
     }
 
     #[test]
     fn a_stretch_ends_at_its_first_contradiction() {
         let needs = find(&[("6Wt", 0), ("6C]", 0), ("6WT", 0)]);
-        assert_eq!(needs.bridge(NANOS6, &[]), (StackChange::default(), 0));
+        assert_eq!(needs.bridge(NANOS6, &[], &mut 0), (StackChange::default(), 0));
     }
 
     #[test]
     fn a_state_that_does_not_fit_far_below_is_left_to_the_events_that_reach_it() {
         let open = [plain(*b"Wt"), plain(*b"Mb"), plain(*b"C["), plain(*b"Bb"), plain(*b"Wc")];
         let needs = find(&[("6WC", 0), ("6BB", 0), ("6C]", 0), ("6WT", 0)]);
-        assert_eq!(needs.bridge(NANOS6, &open).1, 0);
+        assert_eq!(needs.bridge(NANOS6, &open, &mut 0).1, 0);
     }
 }

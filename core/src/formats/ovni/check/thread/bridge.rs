@@ -16,14 +16,13 @@ use crate::formats::ovni::recover::needs::{Needs, OpenState, Past, StackChange, 
 use crate::formats::ovni::repair::build_fix;
 use crate::formats::ovni::repair::encode::EncodedEvents;
 use crate::kit::span::Span;
-use crate::kit::steps;
 use crate::kit::words::plural;
 use crate::model::Rule;
 use crate::model::edit::Edit;
 
-/// Events that are looked at ahead for each that the stream can hold: those between two places are
-/// looked at twice or three times, and all of them once for the tasks.
-const LOOKS: u64 = 8;
+/// Events that are looked at ahead for each that the stream can hold, and always. Those between two
+/// places are looked at twice or three times, and all of them once for the tasks.
+const LOOKS: [u64; 2] = [4, 4_096];
 
 /// The looks at the events after a place, and what they have shown about the stream.
 #[derive(Debug, Default)]
@@ -37,7 +36,9 @@ pub(super) struct Ahead {
 impl Ahead {
     /// Begins a stream of this many bytes.
     pub(super) fn new(len: u64) -> Self {
-        Self { looks: (len / EVENT_HEADER).saturating_mul(LOOKS), started: None }
+        let [per_event, always] = LOOKS;
+        let looks = (len / EVENT_HEADER).saturating_mul(per_event).saturating_add(always);
+        Self { looks, started: None }
     }
 }
 
@@ -87,13 +88,11 @@ impl ThreadCheck<'_, '_> {
         self.find_started();
         let Ahead { looks, started } = &mut self.timeline.ahead;
         let past = past(started.as_deref(), self.status.bodies(0));
-        let before = *looks;
         let needs = Needs::find(self.events.restarted(at), past, looks);
-        steps::count(before.saturating_sub(*looks));
         let mut bridge = Bridge { changes: Vec::new(), count: 0 };
         for stack in Stack::ALL {
             let open = self.open_states(stack)?;
-            let (change, count) = needs.bridge(stack, &open);
+            let (change, count) = needs.bridge(stack, &open, &mut self.timeline.ahead.looks);
             if count != 0 {
                 bridge.count = bridge.count.saturating_add(count);
                 bridge.changes.push((stack, change));
