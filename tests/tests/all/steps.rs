@@ -26,8 +26,8 @@ use tracemend_tests::sweep::is_left_to_the_gate;
 
 /// K of `steps <= K * length + C`. The dearest are the repair of an ovni trace whose thread ends
 /// again and again inside 500 states (60.5 steps per byte: 16 rounds with up to 8 trials), or in
-/// which a state is entered again and again (31.2), a map of revent (15.4: seven fields per event of
-/// 20 bytes, which several hypotheses read), and a check of damaged records of perf (6.6).
+/// which a state is entered again and again (31.2), a map of revent (15.4: seven fields per event
+/// of 20 bytes, which several hypotheses read), and a check of damaged records of perf (6.6).
 const STEPS_PER_BYTE: u64 = 64;
 /// C: the hypotheses about damaged attrs of perf take up to 413,000 steps, whatever the length.
 const STEPS_ALWAYS: u64 = 500_000;

@@ -125,7 +125,7 @@ fn a_cut_recording_mended_shows_every_whole_sample_and_never_crashes_perf() {
 
 #[test]
 fn a_killed_recording_mended_gives_perf_every_sample_on_disk() {
-    if is_left_to_the_gate("a killed recording mended gives perf every sample on disk") {
+    if is_left_to_the_gate("a killed recording gives perf every sample on disk after a repair") {
         return;
     }
     let Some(perf) = Perf::find_or_skip() else { return };

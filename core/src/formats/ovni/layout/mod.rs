@@ -51,6 +51,8 @@ pub const STACK_MAX: usize = 512;
 pub const LABEL_MAX: usize = 512;
 /// Mark types and hardware counters are numbered from 0 to one less than this.
 pub const MARK_TYPES: i64 = 100;
+/// One day, in nanoseconds: clocks of one stream that are further apart are damaged.
+pub const DAY_NS: u64 = 86_400_000_000_000;
 /// Largest distance between the first clocks of two streams: one hour, in nanoseconds.
 pub const CLOCK_GATE_NS: u64 = 3_600_000_000_000;
 

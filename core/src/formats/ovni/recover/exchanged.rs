@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use crate::formats::ovni::decode::event_walk::EventWalk;
-use crate::formats::ovni::layout::STREAM_HEADER;
+use crate::formats::ovni::layout::{DAY_NS, STREAM_HEADER};
 use crate::kit::reading::{Change, Reading};
 use crate::kit::source::Source;
 use crate::kit::span::Layer;
@@ -29,9 +29,6 @@ const BORDER_MAX: u64 = 96;
 const MOST: usize = 4;
 /// Damaged places that are passed over. Each of the four borders may cut two events.
 const DAMAGES: u32 = 8;
-
-/// Distance from the clock in the middle that no event of a run has: one day, in nanoseconds.
-const FAR_NS: u64 = 86_400_000_000_000;
 
 /// The place and clock of an event.
 #[derive(Clone, Copy, Debug)]
@@ -92,7 +89,7 @@ fn read_points(source: &Source<'_>, layer: Layer, resync: u64) -> Option<Vec<Poi
     clocks.sort_unstable();
     let usual = clocks.get(clocks.len() / 2).copied()?;
     let mut points: Vec<Point> = Vec::new();
-    for point in all.into_iter().filter(|point| point.clock.abs_diff(usual) < FAR_NS) {
+    for point in all.into_iter().filter(|point| point.clock.abs_diff(usual) < DAY_NS) {
         if let [.., before, last] = points.as_slice()
             && before.clock <= point.clock
             && !(before.clock..=point.clock).contains(&last.clock)

@@ -426,8 +426,9 @@ mod tests {
 
     #[test]
     fn a_state_that_does_not_fit_far_below_is_left_to_the_events_that_reach_it() {
-        let open = [plain(*b"Wt"), plain(*b"Mb"), plain(*b"C["), plain(*b"Bb"), plain(*b"Wc")];
-        let needs = find(&[("6WC", 0), ("6BB", 0), ("6C]", 0), ("6WT", 0)]);
+        let [first, second] = [body(1, false), body(2, false)];
+        let open = [first, plain(*b"C["), second, plain(*b"Wt"), body(3, false)];
+        let needs = find(&[("6Te", 3), ("6WT", 0), ("6Te", 2), ("6Te", 1)]);
         assert_eq!(needs.bridge(NANOS6, &open, &mut 0).1, 0);
     }
 }

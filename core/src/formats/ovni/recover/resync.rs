@@ -5,7 +5,7 @@
 //! of the stream. Without a clock before it, a place needs four events.
 
 use crate::formats::ovni::decode::event_walk::{Event, EventWalk};
-use crate::formats::ovni::layout::{self, EVENT_HEADER, RESERVED_FLAGS};
+use crate::formats::ovni::layout::{self, DAY_NS, EVENT_HEADER, RESERVED_FLAGS};
 use crate::kit::resync::{Budget, Search, Step, follow};
 use crate::kit::source::Source;
 use crate::kit::span::Layer;
@@ -14,8 +14,6 @@ use crate::kit::walk::Item;
 /// Events that have to follow one another after a known clock, and without one.
 const CHAIN: u64 = 2;
 const CHAIN_WITHOUT_CLOCK: u64 = 4;
-/// Largest distance between two events of a chain: one day, in nanoseconds.
-const GAP_NS: u64 = 86_400_000_000_000;
 /// Bytes that a chain of jumbo events may span.
 const CHAIN_BYTES: u64 = 64 << 20;
 
@@ -72,7 +70,7 @@ fn can_begin_event(pair: &[u8]) -> bool {
 
 /// Whether an event is known and may follow one with this clock.
 fn is_next_event(event: &Event<'_>, clock: u64) -> bool {
-    let is_near = clock == 0 || event.clock.saturating_sub(clock) < GAP_NS;
+    let is_near = clock == 0 || event.clock.saturating_sub(clock) < DAY_NS;
     let is_valid = event.has_expected_flags() && event.flags & RESERVED_FLAGS == 0;
     is_valid && is_near && event.clock >= clock
 }

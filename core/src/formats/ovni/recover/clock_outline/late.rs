@@ -1,11 +1,10 @@
 //! Events that are too late, and clocks that are noise.
 
 use super::{EventWalk, Item, Pass, Point};
+use crate::formats::ovni::layout::DAY_NS;
 
-/// Events with clocks of noise that are shifted one by one, and their distance in nanoseconds: a
-/// day.
+/// Events with clocks of noise that are shifted one by one.
 pub(super) const NOISE_MAX: usize = 8;
-const NOISE_NS: i128 = 86_400_000_000_000;
 /// Events after damage that have to be in order for the events before it to be too late.
 const RESUMED_MIN: usize = 4;
 
@@ -46,13 +45,13 @@ impl Pass<'_, '_> {
         let fits = last.key.saturating_sub(start.key) <= room;
         let count = self.recent.len().saturating_sub(first);
         // Noise that reads as events: nothing about their clocks is worth keeping.
-        let is_noise = count <= NOISE_MAX && start.key.saturating_sub(key) > NOISE_NS;
+        let is_noise = count <= NOISE_MAX && start.key.saturating_sub(key) > i128::from(DAY_NS);
         (fits || is_noise).then_some(count)
     }
 
     /// Returns the number of latest events whose clocks are noise if the one after them has `key`.
     pub(super) fn count_noise(&self, key: i128) -> Option<usize> {
-        let low = key.saturating_add(NOISE_NS);
+        let low = key.saturating_add(i128::from(DAY_NS));
         let first = self.recent.partition_point(|point| point.key <= low);
         let count = self.recent.len().saturating_sub(first);
         (first > 0 && (1..=NOISE_MAX).contains(&count)).then_some(count)

@@ -14,6 +14,7 @@
 //! by a quick pass.
 
 mod copies;
+mod cut_events;
 mod late;
 mod searches;
 
@@ -113,7 +114,11 @@ pub fn outline_irregular(walk: &EventWalk<'_, '_>, terms: OutlineTerms) -> Outli
     }
     match pass.out.ends_at {
         Some(_) => Outline { ends_at: pass.out.ends_at, ..Outline::default() },
-        None => pass.finish(),
+        None => {
+            let mut outline = pass.finish();
+            cut_events::drop_cut_events(walk, &mut outline);
+            outline
+        }
     }
 }
 
