@@ -80,10 +80,13 @@ rules! {
         summary: "invalid bytes between two events",
         problem: "Events have a code of three printable characters. From the first code that is \
             not valid, tracemend looks for the next place at which four known events follow one \
-            another.",
+            another. An event that lost bytes have put together of two is reported, too: its \
+            clock is days away from those around it, and no other event names its task.",
         impact: "ovniemu stops at these bytes and refuses the whole trace. ovnidump may crash.",
-        remedy: Remedy::Fix("Drops the bytes between the two valid events.\n\
-            Class: lossy. Cost: the events that these bytes were.\n\
+        remedy: Remedy::Fix("Drops the bytes between the two valid events, and adds in their place \
+            the events without which those after them would contradict what is open.\n\
+            Class: lossy. Cost: the events that these bytes were; the times of the added ones are \
+            not known.\n\
             Run:\n\
             \x20 tracemend repair trace/ -o repaired/"),
         source: "ovni 1.14.0, src/emu/stream.c; measured with 1,000 damaged streams",

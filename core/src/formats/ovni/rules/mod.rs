@@ -57,8 +57,9 @@ const CORRECT_METADATA: Remedy = Remedy::Next(
 
 /// Fix of events that cannot come now.
 const ADD_OR_DROP: Remedy = Remedy::Fix(
-    "Adds the fewest events that make this one possible, at its clock: they were lost. Drops the \
-    event if it repeats the one before it, or if no other event makes it possible.\n\
+    "Adds the fewest events that make this one and those after it possible, at its clock: they \
+    were lost. Drops the event if it repeats the one before it, if the events after it need fewer \
+    without it, or if no other event makes it possible.\n\
     Class: synthetic; lossy if the event is dropped. Cost: none; else the event.\n\
     Run:\n\
     \x20 tracemend repair trace/ -o repaired/\n\
