@@ -6,7 +6,7 @@
 use crate::formats::ovni::layout::event_row::{Effect, EventRow, Payload, Stack};
 use crate::formats::ovni::layout::events::EVENTS;
 use crate::formats::ovni::layout::thread_state::ThreadState;
-use crate::formats::ovni::layout::{MODEL_COUNT, MODELS, Needs};
+use crate::formats::ovni::layout::{JUMBO, JUMBO_CODE, MODEL_COUNT, MODELS, Needs};
 
 /// The part of a row that is looked at for every event, in a few bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,6 +140,11 @@ pub fn row_index(code: [u8; 3]) -> Option<u16> {
 #[inline]
 pub fn find_summary(number: u16) -> Option<&'static EventSummary> {
     SUMMARIES.get(usize::from(number))
+}
+
+/// Whether libovni writes these flags with any event of the table.
+pub fn is_written(flags: u8) -> bool {
+    flags == JUMBO | JUMBO_CODE || SUMMARIES.iter().any(|summary| summary.flags == flags)
 }
 
 /// Returns a row by its number.

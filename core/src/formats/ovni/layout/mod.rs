@@ -19,8 +19,8 @@ pub use event_row::{
     Effect, EventRow, MarkStep, Payload, STACK_COUNT, Stack, TASK_BODY, TaskStep, row,
 };
 pub use lookup::{
-    EventSummary, FIRST_RANK, closer, display_code, find_summary, is_printable, model_index,
-    row_at, row_index, row_with_payload,
+    EventSummary, FIRST_RANK, closer, display_code, find_summary, is_printable, is_written,
+    model_index, row_at, row_index, row_with_payload,
 };
 pub use thread_state::{ThreadState, ThreadStep};
 

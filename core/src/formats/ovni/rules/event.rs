@@ -18,7 +18,8 @@ rules! {
             marks it checks the size and refuses the whole trace.",
         remedy: Remedy::Fix("Sets the flags if the next event shows where this one ends. Otherwise \
             restores the code if one flipped bit explains it, or drops the event.\n\
-            Class: exact for the flags, else lossy. Cost: the recorded code, or the event.\n\
+            Class: exact for flags that no event has, else lossy. Cost: the recorded code, or the \
+            event.\n\
             Run:\n\
             \x20 tracemend repair trace/ -o repaired/"),
         source: "ovni 1.14.0, the lists of events of each model; measured",

@@ -119,7 +119,9 @@ impl ThreadCheck<'_, '_> {
         let one = self.events.bytes(Span::new(layer, first, end));
         let before = Span::new(layer, first.saturating_sub(len), end.saturating_sub(len));
         let is_copy = self.events.bytes(before) == one;
-        let safety = if is_copy { Safety::Lossy } else { Safety::Exact };
+        // Flags of another event are its own if a block was lost between them and the code.
+        let is_cut = layout::is_written(wrong);
+        let safety = if is_copy || is_cut { Safety::Lossy } else { Safety::Exact };
         let fix = Fix::new(safety, format!("set the flags to {flags:#04x}"), vec![edit]);
         let fix =
             fix.altered(1).witness(Span::sized(layer, event.at.saturating_add(1), 3), "the code");
