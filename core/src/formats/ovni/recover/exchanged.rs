@@ -25,6 +25,11 @@ use crate::kit::walk::Item;
 const BLOCK_MAX: u64 = 1 << 20;
 /// Bytes in which a border is looked for: the events on both sides, and cut ones between them.
 const BORDER_MAX: u64 = 96;
+/// Bytes of the events that are read over a joint, at most: each place of a border reads them.
+const JOINT_MAX: u64 = 512;
+/// Bytes of a stream that is searched: the places and clocks of its events take up to 2.7 times as
+/// much memory.
+const STREAM_MAX: u64 = 16 << 20;
 /// Readings of one stream that are tried.
 const MOST: usize = 4;
 /// Damaged places that are passed over. Each of the four borders may cut two events.
@@ -41,6 +46,9 @@ struct Point {
 /// Returns the readings of a stream in which two blocks of equal length changed places. A search
 /// after damage looks at `resync` bytes.
 pub fn find(source: &Source<'_>, layer: Layer, resync: u64) -> Vec<Reading> {
+    if source.len() > STREAM_MAX {
+        return Vec::new();
+    }
     let Some(points) = read_points(source, layer, resync) else { return Vec::new() };
     let is_back = |pair: &[Point]| matches!(pair, [one, two] if two.clock < one.clock);
     let backs = points.windows(2).enumerate().filter(|(_, pair)| is_back(pair));
@@ -238,7 +246,11 @@ impl<'j, 'a> Joint<'j, 'a> {
     /// Whether events follow one another if the left part ends at one place, and the right one
     /// begins at another.
     fn holds(&self, end: u64, start: u64) -> bool {
+        let len = end.saturating_sub(self.from).saturating_add(self.to.saturating_sub(start));
         steps::count(1);
+        if len > JOINT_MAX {
+            return false;
+        }
         let left = self.source.read(self.from, end);
         let right = self.source.read(start, self.to);
         let bytes = [left, right].concat();
@@ -274,4 +286,48 @@ fn exchange(source: &Source<'_>, layer: Layer, [one, two]: &[Range<u64>; 2]) -> 
         Change { range: range.clone(), insert }
     };
     Reading::exchanged(layer.file, [change(one, two), change(two, one)])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn event(code: &[u8; 3], clock: u64) -> Vec<u8> {
+        [&[0][..], code, &clock.to_le_bytes()].concat()
+    }
+
+    /// Two blocks of 20 events in each other's places, with an event of `len` bytes in each part.
+    fn exchanged(len: usize) -> Vec<u8> {
+        let part = |clock: u64| {
+            let size = u32::try_from(len).unwrap().to_le_bytes();
+            let jumbo = [&[0x13][..], b"VYc", &(clock + 1).to_le_bytes(), &size, &vec![b'a'; len]];
+            let events = (2..20).flat_map(|n| event(b"OB.", clock + n));
+            event(b"OB.", clock)
+                .into_iter()
+                .chain(jumbo.concat())
+                .chain(events)
+                .collect::<Vec<u8>>()
+        };
+        [b"ovni\x01\0\0\0".to_vec(), part(0), part(300), part(200), part(100), part(400)].concat()
+    }
+
+    fn readings(bytes: &[u8]) -> (Vec<Reading>, u64) {
+        steps::take();
+        let found = find(&Source::new(bytes), Layer::stored(0), 1 << 20);
+        (found, steps::take())
+    }
+
+    #[test]
+    fn blocks_are_found_and_long_events_at_their_borders_are_not_read_for_each_place() {
+        assert_eq!(readings(&exchanged(8)).0.len(), 1);
+        let (found, steps) = readings(&exchanged(1 << 20));
+        assert!(found.is_empty() && steps < 2_000_000, "{steps}");
+    }
+
+    #[test]
+    fn a_stream_beyond_the_limit_is_not_searched() {
+        let mut bytes = exchanged(8);
+        bytes.resize(usize::try_from(STREAM_MAX).unwrap() + 1, 0);
+        assert!(readings(&bytes).0.is_empty());
+    }
 }

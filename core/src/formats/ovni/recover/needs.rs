@@ -25,6 +25,9 @@ const LATER: usize = 3;
 /// Numbers of closed and opened states that are tried for a look at an event.
 const TRIED: u64 = 8;
 
+/// Tasks that are remembered as started: 4 MB. Further ones may be started a second time.
+const STARTED_MAX: usize = 1 << 20;
+
 /// A state that a stack shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OpenState {
@@ -206,7 +209,8 @@ pub struct StackChange {
 pub fn find_started(mut walk: EventWalk<'_, '_>, looks: &mut u64) -> Vec<u32> {
     let mut tasks = Vec::new();
     while let Some(item) = walk.next() {
-        let Some(left) = looks.checked_sub(1) else { break };
+        let left = looks.checked_sub(1).filter(|_| tasks.len() < STARTED_MAX);
+        let Some(left) = left else { break };
         *looks = left;
         match item {
             Item::Record(event) => {
