@@ -1,6 +1,6 @@
 //! The interface of a format.
 
-use crate::kit::reading::Hints;
+use crate::kit::reading::{Displacement, Hints};
 use crate::model::choice::Choices;
 use crate::model::cut::CutError;
 use crate::model::description::Description;
@@ -75,6 +75,18 @@ pub trait Format: Sync {
     /// file, such as bytes that were inserted. `report` is that of the check without one.
     fn reading_hints(&self, _files: &FileSet<'_>, _options: &Options, _report: &Report) -> Hints {
         Hints::default()
+    }
+
+    /// Returns the bytes that were inserted or are missing at an unknown place, as the offsets,
+    /// sizes and counts of a recording show. `report` is that of its check. Formats in which
+    /// nothing states a length return nothing.
+    fn displacement(
+        &self,
+        _files: &FileSet<'_>,
+        _options: &Options,
+        _report: &Report,
+    ) -> Option<Displacement> {
+        None
     }
 
     /// Returns a fix of `report`'s errors to try when no other fix helps: a valid recording from

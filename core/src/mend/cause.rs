@@ -2,13 +2,16 @@
 
 use std::collections::BTreeSet;
 
+use crate::catalogue;
 use crate::kit::controls::LostControls;
 use crate::kit::holes::HoleSearch;
 use crate::kit::num::to_u64;
+use crate::kit::reading::{Cause, Displacement};
 use crate::kit::span::{Layer, Span};
-use crate::kit::words::{byte_count, list, plural};
+use crate::kit::words::{agree, byte_count, list, plural};
 use crate::mend::explained::is_reading;
 use crate::model::arrival::rules;
+use crate::model::options::Options;
 use crate::model::recording::FileSet;
 use crate::model::rule::common;
 use crate::model::{Finding, Report, Severity};
@@ -19,12 +22,14 @@ const SHOWN: u64 = 16;
 const NAMED: usize = 6;
 
 /// Adds the causes of the errors and warnings of a report.
-pub(crate) fn with_causes(files: &FileSet<'_>, mut report: Report) -> Report {
+pub(crate) fn with_causes(files: &FileSet<'_>, options: &Options, mut report: Report) -> Report {
     if report.format.is_none() || report.worst() < Some(Severity::Warning) {
         return report;
     }
     let controls = if report.has_errors() { find_controls(files) } else { None };
-    let causes: Vec<Finding> = controls.into_iter().chain(find_holes(files, &report)).collect();
+    let displaced = find_displacement(files, options, &report);
+    let causes = controls.into_iter().chain(find_holes(files, &report)).chain(displaced);
+    let causes: Vec<Finding> = causes.collect();
     if !causes.is_empty() {
         causes.into_iter().for_each(|cause| report.lead(cause));
         report.finish();
@@ -48,6 +53,31 @@ fn find_controls(files: &FileSet<'_>) -> Option<Finding> {
     );
     let advice = "copy the recording again as binary data; a repair keeps what lost none";
     Some(Finding::new(&rules::CONTROLS_LOST, span, "file", message).note(note).note(advice))
+}
+
+/// Returns the finding about bytes that were inserted or are missing, if no reading of the whole
+/// file says where.
+fn find_displacement(
+    files: &FileSet<'_>,
+    options: &Options,
+    report: &Report,
+) -> Option<Finding> {
+    if !report.has_errors() || report.findings().iter().any(|one| is_reading(one.rule)) {
+        return None;
+    }
+    let format = report.format.and_then(catalogue::format)?;
+    let Displacement { range, cause, len, witnesses } =
+        format.displacement(files, options, report)?;
+    let (rule, defect) = match cause {
+        Cause::Missing => (&common::MISSING_BYTES, agree(len, "is missing", "are missing")),
+        _ => (&common::INSERTED_BYTES, agree(len, "was inserted", "were inserted")),
+    };
+    let place = format!("between {:#x} and {:#x}", range.start, range.end);
+    let message = format!("{} {defect} {place}", byte_count(len));
+    let note = "the findings there and at the offsets and sizes are its faults";
+    let finding = Finding::new(rule, range, "file", message).note(note);
+    let related = |finding: Finding, (span, meaning)| finding.related(span, meaning);
+    Some(witnesses.into_iter().fold(finding, related))
 }
 
 /// Returns the finding about the holes that errors or warnings lie in or beside; it is as severe.

@@ -72,7 +72,7 @@ pub(crate) fn check(files: &FileSet<'_>, options: &Options) -> Report {
     let plain =
         |files: &FileSet<'_>| check_into(files, options, Report::new(format, files.len(), most));
     let report = explain(files, options, plain(files), &plain);
-    with_undone(files, with_causes(files, with_loss(files, report)))
+    with_undone(files, with_causes(files, options, with_loss(files, report)))
 }
 
 /// Returns whether the faults of a report have one cause, without which the report would be

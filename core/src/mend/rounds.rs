@@ -44,7 +44,7 @@ pub(crate) fn repair(files: &FileSet<'_>, options: &Options) -> Repair {
     let lacks_fix = lacks_fix(&found);
     let state = State { patches, report: found.clone() };
     // How the recording arrived is undone before the first round.
-    let before = with_undone(files, with_causes(files, found));
+    let before = with_undone(files, with_causes(files, &options, found));
     let mut start = Rounds::new(state, &options);
     for _ in 0..options.limits.of(&ROUNDS) {
         let mut rounds = start.clone();
@@ -327,9 +327,11 @@ impl<'o> Rounds<'o> {
     fn end_of(mut self, files: &FileSet<'_>, before: Report) -> Repair {
         self.applied.splice(0..0, files.undone().iter().map(Applied::undone));
         let is_allowed = self.applied.iter().all(|one| self.options.allow.permits(one.class));
+        let options = self.options;
         let mut repair = self.end(before);
         // A check of the target names the causes of what is left in it.
-        repair.after = with_causes(&view(files, &repair.patches), repair.after);
+        let after = view(files, &repair.patches);
+        repair.after = with_causes(&after, options, repair.after);
         if !is_allowed && repair.outcome != Outcome::Incomplete {
             // A damaged wrapper has lost what is behind the damage.
             repair.after = with_undone(files, repair.after);

@@ -129,11 +129,12 @@ impl Finding {
         self
     }
 
-    /// Returns the key that orders a report: position, then code.
-    pub(crate) fn key(&self) -> (u32, u64, u32, u64, &'static str) {
+    /// Returns the key that orders a report: causes first, then position, then code.
+    pub(crate) fn key(&self) -> (bool, u32, u64, u32, u64, &'static str) {
         // A finding in an expanded layer is sorted by its stored position.
         let place = self.stored.unwrap_or(self.span);
-        (place.layer.file, place.start, self.span.layer.depth, self.span.start, self.rule.code)
+        let (depth, start) = (self.span.layer.depth, self.span.start);
+        (!self.rule.is_cause(), place.layer.file, place.start, depth, start, self.rule.code)
     }
 }
 

@@ -83,6 +83,11 @@ impl Rule {
         sentence.strip_suffix('.').unwrap_or(sentence)
     }
 
+    /// Returns whether it names the cause of other faults: that of a whole file, or of its way.
+    pub fn is_cause(&self) -> bool {
+        self.code.starts_with("CM01") || self.code.starts_with("TR")
+    }
+
     /// Returns the sentences of [`Rule::impact`] after the first one that quote a message of a
     /// reader, without their full stops.
     pub fn quoting(&self) -> impl Iterator<Item = &'static str> {
@@ -271,7 +276,8 @@ pub mod common {
                 of the recording say, by the same number of bytes. Without the bytes at that place \
                 they agree. Or the recording begins after other bytes: a mark of a byte order, or \
                 lines of the tool that copied it. The faults that the bytes cause are not \
-                reported.",
+                reported, unless the place is known only as a range: then each of them has its fix, \
+                and this finding has none.",
             impact: "Readers look for everything after the bytes at a wrong offset.",
             remedy: Remedy::Fix("Drops the inserted bytes.\n\
                 Class: exact (witnesses: the offsets and sizes that agree then, or the beginning \
@@ -288,7 +294,8 @@ pub mod common {
             summary: "bytes of the file are missing",
             problem: "From one place on, everything lies nearer than the offsets and sizes of the \
                 recording say, by the same number of bytes. With bytes in that place they agree. \
-                The faults that the gap causes are not reported.",
+                The faults that the gap causes are not reported, unless the place is known only as \
+                a range: then each of them has its fix, and this finding has none.",
             impact: "Readers look for everything after the gap at a wrong offset.",
             remedy: Remedy::Fix("Inserts as many bytes, so that everything has its place again: \
                 those that copies determine, and zeros for others. Records and tables that the gap \

@@ -35,7 +35,7 @@ pub mod repair;
 pub mod rules;
 
 use crate::format::{Confidence, Format, StoreError, Stored};
-use crate::kit::reading::Hints;
+use crate::kit::reading::{Displacement, Hints};
 use crate::model::choice::Choices;
 use crate::model::cut::CutError;
 use crate::model::description::{
@@ -230,6 +230,15 @@ impl Format for Perf {
             return Hints::default();
         }
         recover::restore::find_displaced(&files.bytes(0), &options.limits)
+    }
+
+    fn displacement(
+        &self,
+        files: &FileSet<'_>,
+        options: &Options,
+        report: &Report,
+    ) -> Option<Displacement> {
+        recover::restore::find_displacement(&files.bytes(0), &options.limits, report)
     }
 
     fn tile(&self, files: &FileSet<'_>, options: &Options, each: TileSink<'_>) {

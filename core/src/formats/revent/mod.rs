@@ -48,9 +48,10 @@ mod repair;
 pub mod rules;
 
 use crate::format::{Confidence, Format};
+use crate::formats::revent::recover::displaced;
 use crate::formats::revent::recover::recording::Recording;
 use crate::formats::revent::recover::zero_pages::find_zero_pages;
-use crate::kit::reading::{CopyProofs, Hints};
+use crate::kit::reading::{CopyProofs, Displacement, Hints};
 use crate::model::Report;
 use crate::model::description::{
     Clock, DamageSigns, Description, FormatOptions, FormatSigns, Recorder,
@@ -146,10 +147,21 @@ impl Format for Revent {
 
     fn reading_hints(&self, files: &FileSet<'_>, options: &Options, _report: &Report) -> Hints {
         let source = files.bytes(0);
-        let recording = Recording::read(source.clone(), &options.limits);
-        let readings =
-            recording.map_or_else(|_| Vec::new(), |recording| find_zero_pages(&source, &recording));
-        Hints { readings, ..Hints::default() }
+        let Ok(recording) = Recording::read(source.clone(), &options.limits) else {
+            return Hints::default();
+        };
+        let excess = displaced::find_excess(&recording).map(|len| (0, len));
+        let excess = excess.into_iter().collect();
+        Hints { readings: find_zero_pages(&source, &recording), excess }
+    }
+
+    fn displacement(
+        &self,
+        files: &FileSet<'_>,
+        options: &Options,
+        _report: &Report,
+    ) -> Option<Displacement> {
+        displaced::find(&Recording::read(files.bytes(0), &options.limits).ok()?)
     }
 
     fn audit(&self, files: &FileSet<'_>, options: &Options, auditor: &mut Auditor<'_>) {

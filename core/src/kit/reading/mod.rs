@@ -152,6 +152,20 @@ pub struct Hints {
     pub readings: Vec<Reading>,
 }
 
+/// Bytes that were inserted or are missing in a range. Sizes and offsets show how many they are, but
+/// no single place, so nothing undoes it: the faults that it causes are repaired one by one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Displacement {
+    /// The stored bytes among which they were inserted or are missing.
+    pub range: Span,
+    /// [`Cause::Inserted`] or [`Cause::Missing`].
+    pub cause: Cause,
+    /// The number of bytes.
+    pub len: u64,
+    /// The bytes that show the number, with their meaning.
+    pub witnesses: Vec<(Span, &'static str)>,
+}
+
 /// The codes of faults that prove a doubled block if it is dropped and they vanish. Equal bytes
 /// alone do not: a recording may hold the same bytes twice.
 #[derive(Clone, Copy, Debug, Default)]

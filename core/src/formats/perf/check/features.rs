@@ -246,11 +246,14 @@ impl FeatureCheck<'_> {
         let len = self.recording.length();
         let names = titles(placed.outside.iter().copied());
         let count = to_u64(names.len());
+        let cut = self.find_cut(placed);
+        let is_cut = cut.map(|lost| format!(", which ends {} too early", byte_count(lost)));
         let message = format!(
-            "{} {} outside the file of {}: {}",
+            "{} {} outside the file of {}{}: {}",
             plural(count, "flagged feature"),
             agree(count, "lies", "lie"),
             byte_count(len),
+            is_cut.unwrap_or_default(),
             join_and(&names)
         );
         let built = self.rebuild_lost(&mut features);
@@ -261,8 +264,29 @@ impl FeatureCheck<'_> {
         let summary = format!("clear {cleared}, drop {}{built}", byte_count(dropped));
         let flags = Span::sized(FILE, field::FLAGS, 32);
         let span = if placed.table.is_empty() { flags } else { placed.table };
-        let finding = Finding::new(&rules::FEATURE_OUTSIDE, span, "features", message);
+        let mut finding = Finding::new(&rules::FEATURE_OUTSIDE, span, "features", message);
+        if cut.is_some() {
+            let end = Span::new(FILE, len.saturating_sub(1), len);
+            finding = finding.related(end, "the end of the file");
+        }
         report.push(finding.fix(Fix::new(Safety::Lossy, summary, edits)));
+    }
+
+    /// Returns the bytes from the end of the file to that of the last section, if the sections
+    /// outside follow one another from inside the file: then it is cut, and the table is right.
+    fn find_cut(&self, placed: &Placed) -> Option<u64> {
+        let len = self.recording.length();
+        let table = self.recording.table(self.end);
+        let sections = placed.outside.iter().map(|bit| table.section(*bit));
+        let sections: Vec<Section> = sections.collect::<Option<_>>()?;
+        let follow = |pair: &[Section]| match pair {
+            [one, next] => one.end() == Some(next.offset),
+            _ => false,
+        };
+        let first = sections.first()?.offset;
+        let is_row = sections.windows(2).all(follow) && (placed.table.end..=len).contains(&first);
+        let lost = sections.last()?.end()?.checked_sub(len)?;
+        (is_row && lost > 0).then_some(lost)
     }
 
     /// Reports malformed features. The fix of the first one drops all of them.

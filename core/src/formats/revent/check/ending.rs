@@ -131,7 +131,10 @@ fn describe_ending(recording: &Recording<'_>) -> Option<Finding> {
         }
         Ending::CountTooLarge => {
             let message = format!("num_events is {stored}, but the file holds {events}");
-            count(&rules::COUNT_TOO_LARGE, message)
+            let finding = count(&rules::COUNT_TOO_LARGE, message);
+            let end = Span::new(FILE, len.saturating_sub(1), len);
+            let is_cut = extent.tail_lost && extent.all.gaps().is_empty();
+            if is_cut { finding.related(end, "the end of the file") } else { finding }
         }
         Ending::CountTooSmall => {
             let message = format!("num_events is {stored}, but {events} follow one another");

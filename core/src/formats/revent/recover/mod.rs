@@ -8,6 +8,7 @@
 //! [`zero_pages`] finds pages that were inserted; [`recording`] holds all of it for the check.
 
 pub mod align;
+pub mod displaced;
 pub mod evidence;
 pub mod extent;
 pub mod layout_choice;

@@ -62,7 +62,7 @@ use std::collections::BTreeMap;
 
 pub use self::abi::{LargeAttr, LargeAttrs, Obstacle};
 pub use self::blank::Blank;
-pub use self::displaced::find as find_displaced;
+pub use self::displaced::{find as find_displaced, find_range as find_displacement};
 pub use self::salvage::{Salvage, described_in, read_events, salvage, salvage_pipe};
 use crate::kit::cursor::Order;
 use crate::kit::source::Source;

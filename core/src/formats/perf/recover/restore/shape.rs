@@ -92,6 +92,14 @@ pub(super) fn can_have_size(bit: u32, size: u64) -> bool {
     }
 }
 
+/// Whether the section is UTF-8 if the feature `bit` is a text: no recorder writes other bytes, but
+/// a text with damage in it may look like one.
+pub(super) fn is_plain_text(peek: Peek<'_>, bit: u32, section: Section) -> bool {
+    let is_text = feature(bit).is_some_and(Feature::is_text);
+    let text = held_bytes(peek, section).unwrap_or_default();
+    !is_text || text.get(4..).is_some_and(|text| std::str::from_utf8(text).is_ok())
+}
+
 /// Whether the section is that of a list without an entry, of a feature with this trait.
 pub(super) fn is_empty(peek: Peek<'_>, bit: u32, section: Section, one: Trait) -> bool {
     feature(bit).is_some_and(|feature| feature.is(one))

@@ -10,7 +10,7 @@
 //! path through the boundaries that most of the stored numbers support is the table as it was
 //! written. A number that the path contradicts is damaged.
 
-use super::parted;
+use super::parted::Parted;
 use super::peek::Peek;
 use super::shape;
 use super::table_reading::{CONTENT, Hints, NUMBER, TableReading};
@@ -58,7 +58,7 @@ pub(super) fn find(peek: Peek<'_>, hints: &Hints) -> Option<TableReading> {
         return moved;
     }
     if let Some(at) = stated {
-        let parted = parted::find(peek, at, hints);
+        let parted = Parted::find(peek, at, &hints.flags).and_then(|parted| parted.read(at));
         return parted.or_else(|| read_shifted(peek, (at, 0), hints.count));
     }
     let read = |at: &u64| read(peek, *at, hints);

@@ -85,7 +85,7 @@ impl Search<'_> {
     /// Tries the place before the first section. The bytes between it and the table have no shape.
     fn try_before(&mut self, table: &Entries) {
         let (start, Some(first)) = (table.span().end, table.sections.first()) else { return };
-        self.try_place(first.offset, |_| true);
+        self.try_place(first.offset, |_| true, |_| true);
         self.is_partial |= !self.is_same(start.min(first.offset), first.offset);
     }
 
@@ -96,12 +96,19 @@ impl Search<'_> {
         self.is_partial |= !is_short;
         let first = if is_short { section.offset } else { end };
         for at in (first..=end).rev() {
-            self.try_place(at, |without| has_shape(without, bit, section));
+            let fits = |without: Peek<'_>| has_shape(without, bit, section);
+            self.try_place(at, fits, |without| shape::is_plain_text(without, bit, section));
         }
     }
 
-    /// Tries a place; `fits` judges the file without the bytes that were inserted there.
-    fn try_place(&mut self, at: u64, fits: impl Fn(Peek<'_>) -> bool) {
+    /// Tries a place; `fits` judges the file without the bytes that were inserted there, and
+    /// `is_clean` whether what is left shows no damage.
+    fn try_place(
+        &mut self,
+        at: u64,
+        fits: impl Fn(Peek<'_>) -> bool,
+        is_clean: impl Fn(Peek<'_>) -> bool,
+    ) {
         let rest = at.saturating_add(self.len);
         let source = &self.peek.source;
         let pieces = source.slices(0, at).chain(source.slices(rest, self.peek.len()));
@@ -111,6 +118,7 @@ impl Search<'_> {
             return;
         }
         let differences = self.described.map_or(0, |section| count_differences(without, section));
+        let differences = differences.saturating_add(u64::from(!is_clean(without)));
         let Some((least, best)) = self.best else {
             self.best = Some((differences, at));
             return;

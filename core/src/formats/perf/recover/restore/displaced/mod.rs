@@ -15,7 +15,9 @@
 //! the attrs themselves, which EVENT_DESC has as well: they are not where the ids have to end.
 
 mod features;
+mod place;
 
+pub use self::place::find as find_range;
 use super::described;
 use super::exchanged;
 use super::peek::Peek;
