@@ -57,11 +57,7 @@ fn find_controls(files: &FileSet<'_>) -> Option<Finding> {
 
 /// Returns the finding about bytes that were inserted or are missing, if no reading of the whole
 /// file says where.
-fn find_displacement(
-    files: &FileSet<'_>,
-    options: &Options,
-    report: &Report,
-) -> Option<Finding> {
+fn find_displacement(files: &FileSet<'_>, options: &Options, report: &Report) -> Option<Finding> {
     if !report.has_errors() || report.findings().iter().any(|one| is_reading(one.rule)) {
         return None;
     }

@@ -116,7 +116,11 @@ fn build_finding(reading: &Reading) -> Finding {
         }
         Cause::Inserted => {
             let (size, were) = (byte_count(dropped), agree(dropped, "was", "were"));
-            (&common::INSERTED_BYTES, format!("{size} {were} inserted at {:#x}", span.start))
+            let place = match reading.among {
+                Some(among) => format!("between {:#x} and {:#x}", among.start, among.end),
+                None => format!("at {:#x}", span.start),
+            };
+            (&common::INSERTED_BYTES, format!("{size} {were} inserted {place}"))
         }
         Cause::Missing => {
             let (size, are) = (byte_count(added), agree(added, "is", "are"));
@@ -129,7 +133,7 @@ fn build_finding(reading: &Reading) -> Finding {
             (&common::EXCHANGED_BLOCKS, format!("blocks of {size} are exchanged: {places}"))
         }
     };
-    Finding::new(rule, span, "file", message)
+    Finding::new(rule, reading.among.unwrap_or(span), "file", message)
 }
 
 /// Returns the fix of a reading. It is exact if the reading is proven.

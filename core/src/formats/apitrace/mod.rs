@@ -35,7 +35,7 @@ pub mod repair;
 pub mod rules;
 
 use crate::format::{Confidence, Format, StoreError, Stored};
-use crate::kit::reading::CopyProofs;
+use crate::kit::reading::{CopyProofs, Displacement, Hints};
 use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};
 use crate::kit::walk::Item;
@@ -61,7 +61,7 @@ use recover::beginning::{
 };
 use recover::signatures::find_build;
 use recover::trace::{Gap, ReadOptions, Trace};
-use recover::{arrangement, parts};
+use recover::{arrangement, displaced, parts};
 use repair::StreamEditor;
 use repair::damage::Donor;
 
@@ -153,6 +153,26 @@ impl Format for Apitrace {
     /// Containers that compress names are found by their form alone.
     fn may_hold_records(&self, files: &FileSet<'_>, _options: &Options) -> bool {
         shows_names(&files.bytes(0))
+    }
+
+    fn reading_hints(&self, files: &FileSet<'_>, options: &Options, report: &Report) -> Hints {
+        let Some(found) = self.displacement(files, options, report) else {
+            return Hints::default();
+        };
+        let excess = displaced::excess(&found).map(|len| (0, len)).into_iter().collect();
+        let readings = displaced::reading(&files.bytes(0), &found).into_iter().collect();
+        Hints { excess, readings }
+    }
+
+    fn displacement(
+        &self,
+        files: &FileSet<'_>,
+        options: &Options,
+        report: &Report,
+    ) -> Option<Displacement> {
+        let source = files.bytes(0);
+        let is_snappy = find_named(&source, &options.limits) == Some(Container::Snappy);
+        is_snappy.then(|| displaced::find(&source, report)).flatten()
     }
 
     fn check(&self, files: &FileSet<'_>, options: &Options, report: &mut Report) {

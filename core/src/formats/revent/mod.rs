@@ -150,8 +150,8 @@ impl Format for Revent {
         let Ok(recording) = Recording::read(source.clone(), &options.limits) else {
             return Hints::default();
         };
-        let excess = displaced::find_excess(&recording).map(|len| (0, len));
-        let excess = excess.into_iter().collect();
+        let excess = displaced::find(&recording).and_then(|found| displaced::excess(&found));
+        let excess = excess.map(|len| (0, len)).into_iter().collect();
         Hints { readings: find_zero_pages(&source, &recording), excess }
     }
 

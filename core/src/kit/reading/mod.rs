@@ -64,6 +64,8 @@ pub struct Reading {
     pub changes: Vec<Change>,
     /// Whether other bytes determine what the changes insert.
     pub is_determined: bool,
+    /// The stored bytes among which the changed ones lie, if their place is not determined.
+    pub among: Option<Span>,
     /// The bytes that show the cause, with their meaning.
     pub witnesses: Vec<(Span, &'static str)>,
 }
@@ -80,7 +82,7 @@ impl Reading {
         let change = Change { range: copy..copy.saturating_add(len), insert: Vec::new() };
         let witnesses = vec![(Span::sized(layer, at, len), "the same bytes before the copy")];
         let cause = Cause::Doubled;
-        Self { file, cause, changes: vec![change], is_determined: true, witnesses }
+        Self { file, cause, changes: vec![change], is_determined: true, among: None, witnesses }
     }
 
     /// Returns the place of the block that a copy repeats, if the cause is one.
@@ -93,20 +95,20 @@ impl Reading {
     pub fn inserted(file: u32, range: Range<u64>) -> Self {
         let change = Change { range, insert: Vec::new() };
         let (cause, witnesses) = (Cause::Inserted, Vec::new());
-        Self { file, cause, changes: vec![change], is_determined: true, witnesses }
+        Self { file, cause, changes: vec![change], is_determined: true, among: None, witnesses }
     }
 
     /// Creates the reading of missing bytes, which `change` inserts: bytes that others determine,
     /// or zeros.
     pub fn lost(file: u32, change: Change, is_determined: bool) -> Self {
         let (cause, witnesses) = (Cause::Missing, Vec::new());
-        Self { file, cause, changes: vec![change], is_determined, witnesses }
+        Self { file, cause, changes: vec![change], is_determined, among: None, witnesses }
     }
 
     /// Creates the reading of two blocks that are in each other's places.
     pub fn exchanged(file: u32, blocks: [Change; 2]) -> Self {
         let (cause, witnesses) = (Cause::Exchanged, Vec::new());
-        Self { file, cause, changes: blocks.into(), is_determined: true, witnesses }
+        Self { file, cause, changes: blocks.into(), is_determined: true, among: None, witnesses }
     }
 
     /// Adds bytes that show the cause.

@@ -25,7 +25,7 @@ pub use bare::add_chunks;
 pub use brotli::encode_first_header;
 pub use encoder::Encoder;
 pub use fault::Fault;
-pub use snappy::find_stored;
+pub use snappy::{find_insertion, find_stored, plausible_chunk_len};
 
 use crate::formats::apitrace::layout::{
     CHUNK_PLAUSIBLE, FULL_CHUNK, GZIP_MAGIC, MAGIC_LEN, SNAPPY_MAGIC, ZSTD_MAGIC,

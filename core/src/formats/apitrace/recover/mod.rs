@@ -16,6 +16,7 @@
 
 pub mod arrangement;
 pub mod beginning;
+pub mod displaced;
 pub mod parts;
 pub mod reader;
 pub mod resync;

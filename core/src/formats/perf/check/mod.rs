@@ -153,7 +153,6 @@ fn check_one(files: &FileSet<'_>, options: &Options, report: &mut Report) {
             abi::check_pipe(&file, options, report);
         }
     }
-    restored::name_gap(&restoration, report);
 }
 
 /// Whether the perf that recorded a file refuses it at a malformed feature.

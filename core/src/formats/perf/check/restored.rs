@@ -11,13 +11,9 @@ use crate::kit::cursor::Order;
 use crate::kit::num::to_u64;
 use crate::kit::span::{Layer, Span};
 use crate::kit::text::Untrusted;
-use crate::kit::words::{agree, byte_count, join_and, plural};
+use crate::kit::words::{byte_count, join_and, plural};
 use crate::model::edit::{Edit, Fix, Safety};
 use crate::model::{Finding, Report, Rule, Severity};
-
-/// The rules about places where one record does not follow another one.
-const BREAKS: [&Rule; 3] =
-    [&rules::RECORD_TOO_SMALL, &rules::RECORD_PAST_END, &rules::RECORD_TYPE_INVALID];
 
 /// Reports every correction, with the bytes that determine it. `is_strict`: the perf that recorded
 /// refuses the file at an entry of the feature table, a section of ids or a size of the attrs that
@@ -36,44 +32,6 @@ pub(super) fn push(restoration: &Restoration, is_strict: bool, report: &mut Repo
     if let Some((first, more)) = restoration.disputes.split_first() {
         report.push(describe_dispute(restoration, first, to_u64(more.len())));
     }
-}
-
-/// Adds to the finding about `data.size` that bytes are missing in the records, or too many, and
-/// where: all offsets of features are wrong by as many bytes.
-pub(super) fn name_gap(restoration: &Restoration, report: &mut Report) {
-    let words = |part: Part| {
-        let corrections = restoration.corrections.iter().filter(move |one| one.part == part);
-        corrections.flat_map(|one| &one.words)
-    };
-    let Some(size) = words(Part::DataSize).next() else { return };
-    let shift = size.found.wrapping_sub(size.value);
-    let mut entries = words(Part::Table).peekable();
-    let are_moved = entries.peek().is_some()
-        && entries.all(|word| word.found.wrapping_sub(word.value) == shift);
-    if !are_moved {
-        return;
-    }
-    let count = size.found.abs_diff(size.value);
-    let (what, how) = match size.found > size.value {
-        true => ("missing", "large"),
-        false => ("too many", "small"),
-    };
-    let is_break = |finding: &&Finding| BREAKS.contains(&finding.rule);
-    let mut breaks = report.findings().iter().filter(is_break).map(|finding| finding.span.start);
-    let place = match (breaks.next(), breaks.next()) {
-        (None, _) => "where no record shows it, and one may be put together of two".to_string(),
-        (Some(at), None) => format!("at {at:#x}, where the records break"),
-        (Some(at), Some(_)) => format!("from {at:#x} on, where the records break first"),
-    };
-    let (bytes, are) = (byte_count(count), agree(count, "is", "are"));
-    let note = format!(
-        "{bytes} {are} {what} {place}: data.size and all offsets of features are {count} too {how}"
-    );
-    report.each_held(|finding| {
-        if finding.rule == &rules::DATA_SIZE_WRONG {
-            finding.notes.push(note.clone());
-        }
-    });
 }
 
 /// Describes a header of zeros for which no donor has the bytes.
@@ -165,7 +123,7 @@ fn describe(restoration: &Restoration, correction: &Correction) -> Finding {
     // Bytes that are corrected themselves prove nothing.
     let sound = correction.witnesses.iter();
     let sound = sound.filter(|witness| !restoration.corrects(witness.span));
-    let is_determined = correction.is_determined && !has_moved_sections(correction);
+    let is_determined = correction.is_determined && !has_moved(restoration, correction);
     let has_witness = sound.clone().next().is_some() && is_determined;
     let safety = if has_witness { Safety::Exact } else { Safety::Lossy };
     // A fix that is only likely would be left out for a warning, and what depends on it as well.
@@ -178,14 +136,20 @@ fn describe(restoration: &Restoration, correction: &Correction) -> Finding {
     finding.fix(fix.altered(altered))
 }
 
-/// Whether two numbers of the feature table are wrong by the same amount. Then they are what the
-/// recorder wrote: bytes before the sections were lost, or inserted, and the sections moved.
-fn has_moved_sections(correction: &Correction) -> bool {
-    let mut shifts: Vec<u64> =
-        correction.words.iter().map(|word| word.found.wrapping_sub(word.value)).collect();
-    shifts.sort_unstable();
-    let mut pairs = shifts.iter().zip(shifts.iter().skip(1));
-    correction.part == Part::Table && pairs.any(|(one, two)| one == two && *one != 0)
+/// Whether a place that is corrected is wrong by the same amount as another one. Then both are what
+/// the recorder wrote: bytes before them were lost, or inserted, and what they point to moved.
+fn has_moved(restoration: &Restoration, correction: &Correction) -> bool {
+    let shifts = |correction: &Correction| -> Vec<u64> {
+        let words = correction.words.iter().filter(|_| is_place(correction.part));
+        words.map(|word| word.found.wrapping_sub(word.value)).collect()
+    };
+    let all: Vec<u64> = restoration.corrections.iter().flat_map(shifts).collect();
+    let count = |shift: &u64| all.iter().filter(|other| *other == shift).count();
+    shifts(correction).iter().any(|shift| *shift != 0 && count(shift) > 1)
+}
+
+const fn is_place(part: Part) -> bool {
+    matches!(part, Part::Attrs | Part::DataOffset | Part::IdSection(_) | Part::Table)
 }
 
 /// Returns the edit of the bytes of a word that differ: nothing determines the others.

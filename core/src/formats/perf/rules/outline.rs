@@ -33,7 +33,8 @@ rules! {
             file: in its own recordings it is an error.",
         remedy: Remedy::Fix(
             "Writes the offset and the size at which the attrs or the records were found.\n\
-             Class: exact. Cost: none.\n\
+             Class: exact; lossy if several places are wrong by the same amount, since bytes \
+             before them were lost or inserted then. Cost: none.\n\
              Run:\n\
              \x20 tracemend repair perf.data -o repaired.data",
         ),

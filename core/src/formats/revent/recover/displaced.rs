@@ -17,9 +17,9 @@ const MOST: u64 = 1 << 20;
 const COPIED_MIN: u64 = 16;
 
 /// Returns the length by which the file is too long, if a copy may be the reason.
-pub fn find_excess(recording: &Recording<'_>) -> Option<u64> {
-    let found = find(recording).filter(|found| found.cause == Cause::Inserted);
-    found.map(|found| found.len).filter(|len| *len >= COPIED_MIN)
+pub fn excess(found: &Displacement) -> Option<u64> {
+    let is_copied = found.cause == Cause::Inserted && found.len >= COPIED_MIN;
+    is_copied.then_some(found.len)
 }
 
 /// Returns the bytes, with the events around them.

@@ -14,10 +14,14 @@
 
 mod block;
 mod elements;
+mod inserted;
 mod leaves;
 mod regular;
 mod search;
 mod writer;
+
+pub use self::inserted::find as find_insertion;
+pub use self::search::plausible_len as plausible_chunk_len;
 
 pub(super) use writer::{Writer, plain_header};
 

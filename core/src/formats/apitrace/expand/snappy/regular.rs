@@ -64,8 +64,8 @@ pub(super) struct Second {
 
 /// An element without its bytes.
 #[derive(Clone, Copy)]
-struct Element {
-    end: usize,
+pub(super) struct Element {
+    pub(super) end: usize,
     /// Bytes that it expands to.
     len: usize,
     /// `None` for a literal.
@@ -91,7 +91,7 @@ impl Element {
 }
 
 /// Returns the element at an offset; `None` if the block ends before it does.
-fn element(block: &[u8], at: usize) -> Option<Element> {
+pub(super) fn element(block: &[u8], at: usize) -> Option<Element> {
     let number = |from: usize, count: usize| {
         let bytes = block.get(from..from.checked_add(count)?)?;
         Some(bytes.iter().rev().fold(0, |sum: usize, byte| sum << 8 | usize::from(*byte)))
@@ -122,14 +122,15 @@ fn element(block: &[u8], at: usize) -> Option<Element> {
 }
 
 /// Walks elements and judges each by its place.
-struct Judge {
-    place: usize,
+#[derive(Clone, Debug, Default)]
+pub(super) struct Judge {
+    pub(super) place: usize,
     is_after_literal: bool,
 }
 
 impl Judge {
     /// Whether a writer makes this element here.
-    fn passes(&mut self, element: Element) -> bool {
+    pub(super) fn passes(&mut self, element: Element) -> bool {
         let before = self.place.checked_rem(FRAGMENT).unwrap_or(0);
         let is_after_literal =
             std::mem::replace(&mut self.is_after_literal, element.distance.is_none());

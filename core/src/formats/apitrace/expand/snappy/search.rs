@@ -38,21 +38,9 @@ impl Chunks<'_> {
 
     /// Whether the chunk at `at` looks sound by its length and the length that its block states.
     fn is_plausible_at(&self, at: u64) -> bool {
-        let Some(len) = chunk_len(&self.source, at) else { return false };
-        let begin = at.saturating_add(CHUNK_HEADER_LEN);
-        let next = begin.saturating_add(len);
-        if !(2..=CHUNK_STORED_MAX).contains(&len) || next > self.source.len() {
-            return false;
-        }
-        let head = self.source.read(begin, begin.saturating_add(5));
-        stated_len(&head).is_some_and(|(expanded, skip)| {
-            let body = len.saturating_sub(to_u64(skip));
-            // A block is at most a sixth longer than its bytes.
-            let most = expanded.saturating_add(expanded / 6).saturating_add(32);
-            (1..=CHUNK_EXPANDED).contains(&expanded)
-                && body <= most
-                && expanded <= expanded_max(body)
-        })
+        let len = plausible_len(&self.source, at);
+        let next = len.and_then(|len| at.checked_add(CHUNK_HEADER_LEN)?.checked_add(len));
+        next.is_some_and(|next| next <= self.source.len())
     }
 
     /// Whether a sound chunk begins at `at`.
@@ -104,6 +92,18 @@ pub(super) fn is_second_trace(source: &Source<'_>, at: u64) -> bool {
     to_u64(block.len()) == len
         && block::expand(&block, &mut bytes)
         && bytes.first().is_some_and(|version| u64::from(*version) <= VERSION_MAX)
+}
+
+/// Returns the compressed length of the chunk at `at` if the length that its block states fits it.
+pub fn plausible_len(source: &Source<'_>, at: u64) -> Option<u64> {
+    let len = chunk_len(source, at).filter(|len| (2..=CHUNK_STORED_MAX).contains(len))?;
+    let begin = at.saturating_add(CHUNK_HEADER_LEN);
+    let (expanded, skip) = stated_len(&source.read(begin, begin.saturating_add(5)))?;
+    let body = len.saturating_sub(to_u64(skip));
+    // A block is at most a sixth longer than its bytes.
+    let most = expanded.saturating_add(expanded / 6).saturating_add(32);
+    let fits = (1..=CHUNK_EXPANDED).contains(&expanded) && body <= most;
+    (fits && expanded <= expanded_max(body)).then_some(len)
 }
 
 /// Whether chunks follow the place of the magic: one that decodes, or two of which the first is

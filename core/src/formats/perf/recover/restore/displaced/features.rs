@@ -11,6 +11,7 @@ use crate::formats::perf::layout::{feature, field};
 use crate::kit::num::to_u64;
 use crate::kit::reading::Reading;
 use crate::kit::source::Source;
+use crate::kit::span::{Layer, Span};
 
 /// Bytes of the largest section in which the place is looked for byte by byte.
 const TRIED: u64 = 4096;
@@ -58,6 +59,11 @@ pub(super) fn find(peek: Peek<'_>, table: &Entries, len: u64) -> Option<Reading>
         one.offset >= at && !has_shape(peek, bit, one) && has_shape(peek, bit, moved(one))
     });
     reading.is_determined = search.is_sure() && is_shown;
+    let (section, last) = (possible.first()?.1, possible.last()?.1);
+    let end = last.end().unwrap_or(last.offset).saturating_add(len);
+    let among =
+        Span::new(Layer::stored(0), section.offset.min(at), end.max(at.saturating_add(len)));
+    reading.among = (!reading.is_determined).then_some(among);
     Some(witnessed(reading, table))
 }
 

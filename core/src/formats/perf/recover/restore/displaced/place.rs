@@ -54,8 +54,8 @@ fn faults_before(peek: Peek<'_>, table: &Entries, report: &Report) -> Span {
     let inside = spans.filter(|span| {
         span.layer == FILE && span.start >= all.start && span.end <= all.end && !span.is_empty()
     });
-    let joined = inside
-        .reduce(|one, two| Span::new(FILE, one.start.min(two.start), one.end.max(two.end)));
+    let joined =
+        inside.reduce(|one, two| Span::new(FILE, one.start.min(two.start), one.end.max(two.end)));
     let Some(found) = joined else { return all };
     Span::new(FILE, record_before(peek, found.start).unwrap_or(found.start), found.end)
 }
