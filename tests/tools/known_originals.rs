@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Mutex;
 
-use tracemend_tests::known_originals::{Case, Files, SUBJECTS, Subject, Tally, case_of};
+use tracemend_tests::known_originals::{Case, Files, SUBJECTS, Subject, Tally, case_of, damaged};
 
 const USAGE: &str = "known_originals FORMAT|all CASES SEED [judged] | \
                      FORMAT case NUMBER SEED FOLDER | FORMAT input FILE FOLDER";
@@ -35,7 +35,11 @@ fn main() {
     match words.as_slice() {
         [format, "case", case, seed, folder] => {
             let subject = named(format).next().expect(USAGE);
-            let case = subject.run(&subject.originals, seed_of(seed), number(case));
+            let (seed, number) = (seed_of(seed), number(case));
+            // Before the repair, which may not come to an end.
+            let (_, broken) = damaged(&subject.originals, seed, number);
+            write_files(&Path::new(folder).join("damaged"), &broken.files);
+            let case = subject.run(&subject.originals, seed, number);
             write_case(subject, &case, Path::new(folder));
         }
         [format, "input", file, folder] => {
@@ -112,15 +116,17 @@ fn write_case(subject: &Subject, case: &Case, folder: &Path) {
         subject.originals.iter().find(|original| original.name == case.original).unwrap();
     let states =
         [("original", &original.files), ("damaged", &case.damaged.files), ("output", &case.output)];
-    for (state, files) in states {
-        for (name, bytes) in files {
-            let path = folder.join(state).join(name);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, bytes).unwrap();
-        }
-    }
+    states.iter().for_each(|(state, files)| write_files(&folder.join(state), files));
     println!("{}: {}\n{:#?}", case.original, case.damaged.describe(), case.judgement);
     describe_repair(subject, case);
+}
+
+fn write_files(folder: &Path, files: &Files) {
+    for (name, bytes) in files {
+        let path = folder.join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, bytes).unwrap();
+    }
 }
 
 /// Prints the findings, what the repair applied, and what is left.

@@ -70,7 +70,8 @@ fn find_displacement(files: &FileSet<'_>, options: &Options, report: &Report) ->
     };
     let place = format!("between {:#x} and {:#x}", range.start, range.end);
     let message = format!("{} {defect} {place}", byte_count(len));
-    let note = "the findings there and at the offsets and sizes are its faults";
+    let note =
+        "the findings in these bytes, and those about offsets, sizes and counts, follow from it";
     let finding = Finding::new(rule, range, "file", message).note(note);
     let related = |finding: Finding, (span, meaning)| finding.related(span, meaning);
     Some(witnesses.into_iter().fold(finding, related))

@@ -174,9 +174,7 @@ fn has_sign(format: &dyn Format, report: &Report) -> bool {
 fn gather(files: &FileSet<'_>, options: &Options, hints: &Hints, stored: &Report) -> Vec<Reading> {
     let limits = &options.limits;
     let (mut allowance, mut repeats) = (Allowance(limits.of(&READING_BYTES)), Vec::new());
-    let faults = stored.findings().iter().filter(|finding| finding.severity > Severity::Info);
-    let places = faults.map(|finding| finding.stored.unwrap_or(finding.span));
-    for span in places.filter(|span| span.layer.is_stored()).take(FAULTS) {
+    for span in stored.faults().filter(|span| span.layer.is_stored()).take(FAULTS) {
         let source = files.bytes(span.layer.file);
         let near = BLOCKS.map(|len| repeats::find_near(&source, span.start, len, &mut allowance));
         repeats.extend(near.into_iter().flatten().map(|repeat| (span.layer.file, repeat)));

@@ -272,9 +272,16 @@ impl Report {
         self.findings.sort_by(|a, b| a.key().cmp(&b.key()));
     }
 
-    /// Returns the findings, sorted by position after the check.
+    /// Returns the findings. After the check the causes of others are first, then they are sorted by
+    /// position.
     pub fn findings(&self) -> &[Finding] {
         &self.findings
+    }
+
+    /// Returns the stored places of the findings that are more than information.
+    pub(crate) fn faults(&self) -> impl Iterator<Item = Span> {
+        let faults = self.findings.iter().filter(|finding| finding.severity > Severity::Info);
+        faults.map(|finding| finding.stored.unwrap_or(finding.span))
     }
 
     /// Returns the number of findings of each rule, by code; not capped.

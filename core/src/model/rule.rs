@@ -84,7 +84,7 @@ impl Rule {
     }
 
     /// Returns whether it names the cause of other faults: that of a whole file, or of its way.
-    pub fn is_cause(&self) -> bool {
+    pub(crate) fn is_cause(&self) -> bool {
         self.code.starts_with("CM01") || self.code.starts_with("TR")
     }
 

@@ -207,7 +207,7 @@ pub struct Recording {
     pub time: Option<[u64; 2]>,
     /// Further facts about the recording, by name.
     pub facts: BTreeMap<Cow<'static, str>, String>,
-    /// Findings, sorted by position.
+    /// Findings: the causes of others first, then by position.
     pub findings: Vec<Entry>,
     /// Number of findings by code; exact even if `truncated`.
     pub counts: BTreeMap<Cow<'static, str>, u64>,

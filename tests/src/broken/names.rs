@@ -13,7 +13,7 @@ const CODES: [(Kind, &[&str]); 6] = [
     (Kind::Doubled, &["CM0101", "AT8010", "OV1007"]),
     (Kind::Inserted, &["CM0102", "OV1005", "RV1009", "PD0013", "AT8006", "RV1005", "QR1004"]),
     (Kind::Lost, &["CM0103", "AT1003"]),
-    (Kind::Exchanged, &["AT8009"]),
+    (Kind::Exchanged, &["CM0104", "AT8009"]),
     (
         Kind::Cut,
         &[

@@ -168,7 +168,8 @@ pub fn specimens() -> Vec<Specimen> {
             .also(&["RV0017", "RV3004", "RV3007"], KILLED)
             .leaves(&["RV0017"], OLD),
         Specimen::new("RV1008", Recording::new(Layout::V3).build().bytes),
-        Specimen::new("RV1009", misaligned),
+        Specimen::new("RV1009", misaligned)
+            .also(&["CM0102"], "the number of events shows how many bytes were inserted"),
         Specimen::new("RV2001", built.with_event(2, 0, &[2, 0])),
         Specimen::new("RV2002", built.with_event(2, 10, &number(1_000_000))),
         Specimen::new("RV2003", wide_words()).also(&["RV0017"], OLD).leaves(&["RV0017"], OLD),

@@ -171,8 +171,13 @@ impl Format for Apitrace {
         report: &Report,
     ) -> Option<Displacement> {
         let source = files.bytes(0);
+        let is_damaged = |finding: &&Finding| {
+            [&rules::CHUNK_LENGTH_WRONG, &rules::CHUNK_CORRUPT].contains(&finding.rule)
+        };
+        let mut damaged = report.findings().iter().filter(is_damaged);
+        let chunk = damaged.find_map(|finding| finding.stored)?;
         let is_snappy = find_named(&source, &options.limits) == Some(Container::Snappy);
-        is_snappy.then(|| displaced::find(&source, report)).flatten()
+        is_snappy.then(|| displaced::find(&source, chunk)).flatten()
     }
 
     fn check(&self, files: &FileSet<'_>, options: &Options, report: &mut Report) {

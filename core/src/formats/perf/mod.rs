@@ -238,7 +238,7 @@ impl Format for Perf {
         options: &Options,
         report: &Report,
     ) -> Option<Displacement> {
-        recover::restore::find_displacement(&files.bytes(0), &options.limits, report)
+        recover::restore::find_displacement(&files.bytes(0), &options.limits, report.faults())
     }
 
     fn tile(&self, files: &FileSet<'_>, options: &Options, each: TileSink<'_>) {

@@ -154,8 +154,8 @@ pub struct Hints {
     pub readings: Vec<Reading>,
 }
 
-/// Bytes that were inserted or are missing in a range. Sizes and offsets show how many they are, but
-/// no single place, so nothing undoes it: the faults that it causes are repaired one by one.
+/// Bytes that were inserted or are missing in a range. Sizes and offsets show how many they are,
+/// but no single place, so nothing undoes it: the faults that it causes are repaired one by one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Displacement {
     /// The stored bytes among which they were inserted or are missing.

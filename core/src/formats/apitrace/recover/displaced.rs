@@ -1,17 +1,15 @@
 //! Bytes that were inserted into a snappy chunk, or are missing there.
 //!
 //! The header of a chunk has its length, and the next chunk begins after it, or the file ends. If
-//! the block cannot be expanded, the length is not what is wrong: bytes of the block are missing, or
-//! others were put into it.
+//! the block cannot be expanded, the length is not what is wrong: bytes of the block are missing,
+//! or others were put into it.
 
 use crate::formats::apitrace::expand::{find_insertion, plausible_chunk_len};
 use crate::formats::apitrace::layout::CHUNK_HEADER_LEN;
-use crate::formats::apitrace::rules;
 use crate::kit::num::{to_u64, to_usize};
 use crate::kit::reading::{Cause, Displacement, Reading};
 use crate::kit::source::Source;
 use crate::kit::span::Span;
-use crate::model::Report;
 
 /// Bytes that are looked for at most: a block has up to 1,223,370.
 const INSERTED_MAX: u64 = 1 << 20;
@@ -35,14 +33,8 @@ pub fn reading(source: &Source<'_>, found: &Displacement) -> Option<Reading> {
     Some(witnesses.iter().fold(reading, |reading, (span, meaning)| reading.witness(*span, meaning)))
 }
 
-/// Returns the bytes by which the first damaged chunk is too long or too short; `report` is that of
-/// the check.
-pub fn find(source: &Source<'_>, report: &Report) -> Option<Displacement> {
-    let is_damage = |code: &str| {
-        [&rules::CHUNK_LENGTH_WRONG, &rules::CHUNK_CORRUPT].iter().any(|rule| rule.code == code)
-    };
-    let mut damaged = report.findings().iter().filter(|one| is_damage(one.rule.code));
-    let chunk = damaged.find_map(|finding| finding.stored)?;
+/// Returns the bytes by which a damaged chunk is too long or too short.
+pub fn find(source: &Source<'_>, chunk: Span) -> Option<Displacement> {
     let header = Span::sized(chunk.layer, chunk.start, CHUNK_HEADER_LEN);
     let stated = plausible_chunk_len(source, chunk.start)?;
     let found = chunk.end.checked_sub(header.end)?;

@@ -86,10 +86,12 @@ impl RecordCheck {
             return true;
         }
         let found = found.kind;
-        // Damage sets a type to 0 without regard to its bits.
-        let is_only = found != 0
-            || (1..1 << TYPE_BITS)
-                .all(|kind| kind == record.frame.kind || !self.has_fields_of(record, kind));
+        // Damage sets a type to 0 without regard to its bits. The body fits a type that has any.
+        let is_only = match found {
+            0 => (1..1 << TYPE_BITS)
+                .all(|kind| kind == record.frame.kind || !self.has_fields_of(record, kind)),
+            found => !kind::ANY_BODY.contains(&found),
+        };
         // Noise in the type of a sample can be one bit from a type that fits its body as well.
         let may_be_sample = record.frame.kind != kind::SAMPLE
             && self.events.weigh(&as_kind(record, kind::SAMPLE)) >= SURE;

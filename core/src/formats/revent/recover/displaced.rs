@@ -2,7 +2,7 @@
 //!
 //! All events of a layout have one size, and the head counts them, so the length of the file is
 //! known. If the events after a place are not in their places, by as many bytes as the length is
-//! wrong but for whole events, these are the bytes.
+//! wrong, or by multiples of an event more, these are the bytes.
 
 use crate::formats::revent::decode::FILE;
 use crate::formats::revent::recover::recording::Recording;

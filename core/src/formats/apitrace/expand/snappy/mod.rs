@@ -15,6 +15,7 @@
 mod block;
 mod elements;
 mod inserted;
+mod judge;
 mod leaves;
 mod regular;
 mod search;

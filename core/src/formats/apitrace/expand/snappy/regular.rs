@@ -19,6 +19,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use super::elements::{Elements, MISSING};
+use super::judge::{Element, Judge, element};
 use crate::formats::apitrace::layout::CHUNK_EXPANDED;
 use crate::kit::num::to_usize;
 
@@ -60,88 +61,6 @@ pub(super) struct Second {
     pub(super) resume: usize,
     /// Bytes that its elements expand to from there on.
     pub(super) expanded: usize,
-}
-
-/// An element without its bytes.
-#[derive(Clone, Copy)]
-pub(super) struct Element {
-    pub(super) end: usize,
-    /// Bytes that it expands to.
-    len: usize,
-    /// `None` for a literal.
-    distance: Option<usize>,
-    /// Whether it is a copy of 4 to 11 bytes, with a distance of 11 bits.
-    is_near: bool,
-}
-
-impl Element {
-    /// Whether a flipped bit in the length of a copy moved the element after it from `place` to
-    /// `moved`.
-    fn may_have_len(self, moved: usize, place: usize) -> bool {
-        let Some(len) = self.len.saturating_add(place).checked_sub(moved) else { return false };
-        let (least, most) = if self.is_near { (4, 11) } else { (1, 64) };
-        let bits = self.len.wrapping_sub(least) ^ len.wrapping_sub(least);
-        self.distance.is_some() && (least..=most).contains(&len) && bits.is_power_of_two()
-    }
-
-    /// Whether the next element shows that a copy, whose bytes end at a place, could not go on.
-    fn is_ended_by(self, next: Self, end: usize) -> bool {
-        next.distance != self.distance && !end.is_multiple_of(FRAGMENT)
-    }
-}
-
-/// Returns the element at an offset; `None` if the block ends before it does.
-pub(super) fn element(block: &[u8], at: usize) -> Option<Element> {
-    let number = |from: usize, count: usize| {
-        let bytes = block.get(from..from.checked_add(count)?)?;
-        Some(bytes.iter().rev().fold(0, |sum: usize, byte| sum << 8 | usize::from(*byte)))
-    };
-    let tag = *block.get(at)?;
-    let (high, after) = (usize::from(tag >> 2), at.checked_add(1)?);
-    let (len, distance, end) = match tag & 3 {
-        0 => {
-            // A length of 60 to 63 is the number of bytes that hold the length, and 59.
-            let extra = high.saturating_sub(59);
-            let stated = if extra == 0 { high } else { number(after, extra)? };
-            let len = stated.checked_add(1)?;
-            (len, None, after.checked_add(extra)?.checked_add(len)?)
-        }
-        1 => {
-            let distance = usize::from(tag >> 5) << 8 | number(after, 1)?;
-            ((high & 7).saturating_add(4), Some(distance), after.checked_add(1)?)
-        }
-        // A distance of four bytes exceeds every fragment.
-        kind => {
-            let extra = if kind == 2 { 2 } else { 4 };
-            let distance = number(after, extra)?;
-            let distance = if kind == 2 { distance } else { usize::MAX };
-            (high.saturating_add(1), Some(distance), after.checked_add(extra)?)
-        }
-    };
-    (end <= block.len()).then_some(Element { end, len, distance, is_near: tag & 3 == 1 })
-}
-
-/// Walks elements and judges each by its place.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Judge {
-    pub(super) place: usize,
-    is_after_literal: bool,
-}
-
-impl Judge {
-    /// Whether a writer makes this element here.
-    pub(super) fn passes(&mut self, element: Element) -> bool {
-        let before = self.place.checked_rem(FRAGMENT).unwrap_or(0);
-        let is_after_literal =
-            std::mem::replace(&mut self.is_after_literal, element.distance.is_none());
-        self.place = self.place.saturating_add(element.len);
-        let fits = before.saturating_add(element.len) <= FRAGMENT;
-        let follows = match element.distance {
-            None => before == 0 || !is_after_literal,
-            Some(distance) => (1..=before).contains(&distance),
-        };
-        fits && follows
-    }
 }
 
 /// Finds the damaged part of a block that states to expand to `len` bytes, has its elements from

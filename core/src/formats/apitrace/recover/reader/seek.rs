@@ -47,9 +47,9 @@ impl Seek {
         Self { window: Vec::new(), start: at, next: at, from: at }
     }
 
-    /// Whether every place of a stream that ends at `end` was tried.
-    pub(super) const fn is_exhausted(&self, end: u64) -> bool {
-        self.next >= end && self.window.is_empty()
+    /// Whether every place of the bytes at hand was tried.
+    pub(super) const fn is_exhausted(&self) -> bool {
+        self.window.is_empty()
     }
 }
 

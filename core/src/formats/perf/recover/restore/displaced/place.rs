@@ -14,14 +14,17 @@ use crate::kit::reading::{Cause, Displacement};
 use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};
 use crate::model::limits::{Limits, WINDOW};
-use crate::model::{Report, Severity};
 
 /// The layer of the file.
 const FILE: Layer = Layer::stored(0);
 
-/// Returns the bytes by which a file is too long or too short, with their range; `report` is that
-/// of its check.
-pub fn find(source: &Source<'_>, limits: &Limits, report: &Report) -> Option<Displacement> {
+/// Returns the bytes by which a file is too long or too short, with their range; `faults` are those
+/// that its check found.
+pub fn find(
+    source: &Source<'_>,
+    limits: &Limits,
+    faults: impl Iterator<Item = Span>,
+) -> Option<Displacement> {
     let (order, _) = header::magic(&source.read(0, 8))?;
     let peek = Peek { source, order };
     let table = find_entries(peek, limits.of(&WINDOW))?;
@@ -32,7 +35,7 @@ pub fn find(source: &Source<'_>, limits: &Limits, report: &Report) -> Option<Dis
         let range = Parted::find(peek, table.at, &Flags(flags))?.range()?;
         Span::new(FILE, range.start, range.end)
     } else if shift.stored(declared) == Some(table.at) {
-        faults_before(peek, &table, report)
+        join_before(peek, &table, faults)
     } else {
         return None;
     };
@@ -47,11 +50,9 @@ pub fn find(source: &Source<'_>, limits: &Limits, report: &Report) -> Option<Dis
 
 /// Returns the bytes of the faults between the header and the table; all of these bytes if there
 /// are none.
-fn faults_before(peek: Peek<'_>, table: &Entries, report: &Report) -> Span {
+fn join_before(peek: Peek<'_>, table: &Entries, faults: impl Iterator<Item = Span>) -> Span {
     let all = Span::new(FILE, HEADER_SIZE, table.at);
-    let faults = report.findings().iter().filter(|finding| finding.severity > Severity::Info);
-    let spans = faults.map(|finding| finding.stored.unwrap_or(finding.span));
-    let inside = spans.filter(|span| {
+    let inside = faults.filter(|span| {
         span.layer == FILE && span.start >= all.start && span.end <= all.end && !span.is_empty()
     });
     let joined =
