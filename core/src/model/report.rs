@@ -272,7 +272,7 @@ impl Report {
         self.findings.sort_by(|a, b| a.key().cmp(&b.key()));
     }
 
-    /// Returns the findings. After the check the causes of others are first, then they are sorted by
+    /// Returns the findings. After the check the causes of others are first, the rest is sorted by
     /// position.
     pub fn findings(&self) -> &[Finding] {
         &self.findings

@@ -276,8 +276,8 @@ pub mod common {
                 of the recording say, by the same number of bytes. Without the bytes at that place \
                 they agree. Or the recording begins after other bytes: a mark of a byte order, or \
                 lines of the tool that copied it. The faults that the bytes cause are not \
-                reported, unless the place is known only as a range: then each of them has its fix, \
-                and this finding has none.",
+                reported, unless the place is known only as a range: then each of them has its \
+                fix, and this finding has none.",
             impact: "Readers look for everything after the bytes at a wrong offset.",
             remedy: Remedy::Fix("Drops the inserted bytes.\n\
                 Class: exact (witnesses: the offsets and sizes that agree then, or the beginning \

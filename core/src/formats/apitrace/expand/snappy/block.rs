@@ -7,8 +7,9 @@
 //! ```
 
 use super::elements::{Elements, MISSING};
+use super::judge::FRAGMENT;
 use super::leaves::count_leaves;
-use super::regular::{Damaged, FRAGMENT, Second, find_damage, find_second, is_cut};
+use super::regular::{Damaged, Second, find_damage, find_second, is_cut};
 use crate::formats::apitrace::layout::{CHUNK_EXPANDED, CHUNK_PLAUSIBLE, CHUNK_STORED_MAX};
 use crate::kit::num::{to_u64, to_usize};
 use crate::kit::ranges::Ranges;

@@ -116,8 +116,8 @@ impl Spliced<'_> {
         (end <= written).then_some((one, end))
     }
 
-    /// Returns where the elements after the place begin, if they lead to the end, and the bytes that
-    /// all elements expand to.
+    /// Returns where the elements after the place begin, if they lead to the end, and the bytes
+    /// that all elements expand to.
     fn leads_to(&self, at: usize, before: usize, tails: &[Tail]) -> Option<(usize, usize)> {
         let (held, next) = match at == self.place {
             true => (0, at),

@@ -1,7 +1,8 @@
 //! The elements of a block without their bytes, and whether a writer makes them at a place (the
 //! rules are in `regular.rs`).
 
-use super::regular::FRAGMENT;
+/// Bytes that are compressed by themselves.
+pub(super) const FRAGMENT: usize = 1 << 16;
 
 /// An element without its bytes.
 #[derive(Clone, Copy)]

@@ -157,7 +157,7 @@ impl<'a> Chunks<'a> {
             unit: (self.at, self.expanded),
             fault,
             bytes,
-            parts: Some(Parts { len: to_u64(regular::FRAGMENT), certain_from: self.expanded }),
+            parts: Some(Parts { len: to_u64(judge::FRAGMENT), certain_from: self.expanded }),
             made_up: Ranges::default(),
         };
         self.expanded = block.end();
@@ -228,7 +228,7 @@ impl<'a> Chunks<'a> {
         self.expanded = start.saturating_add(to_u64(bytes.len()));
         let (stored, unit) = (block.stored, block.unit);
         let parts = salvaged.certain_from.map(|from| Parts {
-            len: to_u64(regular::FRAGMENT),
+            len: to_u64(judge::FRAGMENT),
             certain_from: unit.1.saturating_add(to_u64(from)),
         });
         let (fault, made_up) = (None, salvaged.made_up.moved(start));

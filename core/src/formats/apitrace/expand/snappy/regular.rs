@@ -19,12 +19,9 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use super::elements::{Elements, MISSING};
-use super::judge::{Element, Judge, element};
+use super::judge::{Element, FRAGMENT, Judge, element};
 use crate::formats::apitrace::layout::CHUNK_EXPANDED;
 use crate::kit::num::to_usize;
-
-/// Bytes that are compressed by themselves.
-pub(super) const FRAGMENT: usize = 1 << 16;
 
 /// Elements by chance before a chain, at most: each has to be regular and to lead to the next.
 const OVERLAP_MAX: usize = 16;
