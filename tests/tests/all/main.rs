@@ -39,6 +39,7 @@ mod command_line;
 mod corpus;
 mod differences;
 mod encodings;
+mod gaps;
 mod hard;
 mod known_originals;
 mod labels;
@@ -96,7 +97,6 @@ mod perf {
     mod folded;
     mod for_perf;
     mod forge;
-    mod gaps;
     mod hostile;
     mod inside;
     mod joined;
