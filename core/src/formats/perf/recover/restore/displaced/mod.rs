@@ -326,8 +326,10 @@ impl Beginning {
                 let known = self.written.get(to_usize(at)..to_usize(end).min(self.written.len()));
                 let mut insert = known.unwrap_or_default().to_vec();
                 insert.resize(to_usize(len), 0);
-                // Of ids and attrs EVENT_DESC is the only copy, and may be damaged itself.
-                let is_known = end <= HEADER_SIZE && wrong_bits == 0;
+                // Of ids and attrs EVENT_DESC is the only copy, and may be damaged itself. Of lost
+                // feature bits only the number is known.
+                let has_flags = end <= field::FLAGS || at >= field::FLAGS.saturating_add(8);
+                let is_known = end <= HEADER_SIZE && has_flags && wrong_bits == 0;
                 Reading::lost(0, Change { range: at..at, insert }, is_known)
             }
         };
