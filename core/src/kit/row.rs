@@ -5,6 +5,8 @@ use crate::kit::cursor::{Cursor, ReadError};
 /// The form of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
+    /// A number of one byte.
+    U8,
     /// A number of two bytes.
     U16,
     /// A number of four bytes.
@@ -17,18 +19,17 @@ pub enum Form {
     Hex64,
     /// So many bytes that are no number.
     Bytes(u64),
-    /// So many bytes of numbers that are read at once.
-    Numbers(u64),
 }
 
 impl Form {
     /// Returns the size of the field in bytes.
     pub const fn size(self) -> u64 {
         match self {
+            Self::U8 => 1,
             Self::U16 => 2,
             Self::U32 | Self::Hex32 => 4,
             Self::U64 | Self::Hex64 => 8,
-            Self::Bytes(size) | Self::Numbers(size) => size,
+            Self::Bytes(size) => size,
         }
     }
 }
@@ -61,12 +62,13 @@ impl Cursor<'_> {
     /// The field does not fit in the window.
     pub fn number(&mut self, label: &'static str, form: Form) -> Result<u64, ReadError> {
         match form {
+            Form::U8 => self.u8(label).map(u64::from),
             Form::U16 => self.u16(label).map(u64::from),
             Form::U32 => self.u32(label).map(u64::from),
             Form::U64 => self.u64(label),
             Form::Hex32 => self.hex32(label).map(u64::from),
             Form::Hex64 => self.hex64(label),
-            Form::Bytes(size) | Form::Numbers(size) => self.skip(1, size, label).map(|()| 0),
+            Form::Bytes(size) => self.skip(1, size, label).map(|()| 0),
         }
     }
 

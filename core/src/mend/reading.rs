@@ -324,17 +324,15 @@ fn read(
     let patches = patch(files, &reading)?;
     let report = check(&view(files, &patches));
     let source = files.bytes(reading.file);
-    let is_proven = !report.has_errors() && proofs.hold((&reading, &source), stored, &report);
+    let is_explained = !report.has_errors() && proofs.hold((&reading, &source), stored, &report);
     let is_doubled = reading.cause == Cause::Doubled;
     let is_small = reading.sizes().0 < LARGE && is_doubled;
     let is_blank = reading.drops_zeros(&source) && report.verdict() != Verdict::Unreadable;
-    // A loop that lost some bytes reads like one with a block that is repeated.
-    let is_loop = || {
-        let range = reading.range();
-        repeats::is_loop(&source, range.start, range.end.saturating_sub(range.start))
-    };
-    if is_small && (weigh(&report) > 0 || !is_proven)
-        || is_doubled && !proofs.show_length(&reading, stored, &report) && is_loop()
+    // A loop that lost some bytes reads like one with a block that is repeated, and in zeros any
+    // length is repeated: then a known one may be that of bytes that were inserted elsewhere.
+    let is_loop = is_doubled && repeats::is_loop(&source, reading.range().start, reading.sizes().0);
+    if is_small && (weigh(&report) > 0 || !is_explained)
+        || is_loop && !proofs.show_length(&reading, stored, &report)
         || report.incomplete()
         || !proofs.are_fewer(stored, &report)
         || hides_data(reading.cause, stored, &report) && !is_blank
@@ -343,7 +341,7 @@ fn read(
     }
     let file = to_usize(reading.file.into());
     let offsets = patches.get(file)?.source_offsets();
-    Some(Read { reading, offsets, report, is_proven })
+    Some(Read { reading, offsets, report, is_proven: is_explained && !is_loop })
 }
 
 /// Returns the patches of all files by which a recording is read.

@@ -251,6 +251,7 @@ impl Report {
     }
 
     /// Calls `change` for every finding that is held, suppressed ones last.
+    #[cfg(feature = "json")]
     pub(crate) fn each_held(&mut self, mut change: impl FnMut(&mut Finding)) {
         self.findings.iter_mut().for_each(&mut change);
         self.judged.set_aside.iter_mut().for_each(|(finding, _)| change(finding));

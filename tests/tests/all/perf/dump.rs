@@ -5,7 +5,7 @@ use std::path::Path;
 
 use tracemend::kit::source::Source;
 use tracemend::{Choices, Dump, DumpError, File, FileSet, FormatId, Options};
-use tracemend_tests::forge::perf::{Attr, Order, Recording, by_name, sample_type};
+use tracemend_tests::forge::perf::{Attr, Order, Recording, by_name, read_format, sample_type};
 use tracemend_tests::judge::perf::Perf;
 use tracemend_tests::known_originals::SUBJECTS;
 use tracemend_tests::sweep::is_left_to_the_gate;
@@ -142,6 +142,39 @@ fn lists_are_shown_with_their_entries() {
     let bytes = by_name("callchain_deferred").built.bytes;
     let text = dump(&FileSet::single("perf.data", &bytes), &style, &[]);
     assert!(text.contains(" ips=[0x"), "{text}");
+}
+
+#[test]
+fn counter_values_have_their_names_in_every_layout() {
+    let lines = |bytes: &[u8], kind: &str| -> Vec<serde_json::Value> {
+        let files = FileSet::single("perf.data", bytes);
+        let text = dump(&files, &Dump::JsonLines, &[("kind", kind)]);
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    };
+    // A forged sample counts as many events as its time, for twice 1,000 ns.
+    let check = |line: &serde_json::Value, format: u64, value: u64| {
+        let times = [read_format::ENABLED, read_format::RUNNING].map(|bit| format & bit != 0);
+        let names = ["time_enabled", "time_running"].map(|name| line[name].is_u64());
+        assert_eq!(names, times, "{format:#x}: {line}");
+        let entry = line["read_values"].as_array().and_then(|all| all.first()).unwrap();
+        assert_eq!([&entry["value"], &entry["id"]], [value, 11], "{format:#x}: {line}");
+        assert_eq!(entry["lost"].is_u64(), format & read_format::LOST != 0, "{line}");
+    };
+    for bits in 0..16_u64 {
+        let chosen = [read_format::GROUP, read_format::ENABLED, read_format::RUNNING];
+        let chosen = chosen.into_iter().chain([read_format::LOST]).enumerate();
+        let format = chosen.filter(|(at, _)| bits >> at & 1 == 1).map(|(_, bit)| bit);
+        let format = format.fold(read_format::ID, |all, bit| all | bit);
+        let sample_type = sample_type::IDENTIFIER | sample_type::TIME | sample_type::READ;
+        let attr = Attr::cpu_clock(sample_type).with_read_format(format).with_ids(&[11]);
+        let mut recording = Recording::new(Order::Little, vec![attr]);
+        let mut maker = recording.maker(0);
+        recording.extend([maker.sample(), maker.read()]);
+        let bytes = recording.build().bytes;
+        let sample = &lines(&bytes, "SAMPLE")[0];
+        check(sample, format, sample["time"].as_u64().unwrap());
+        check(&lines(&bytes, "READ")[0], format, 5);
+    }
 }
 
 /// A sample as both show it: offset, addresses of the call chain, ids and values of counters.

@@ -23,24 +23,21 @@ const ENTRY_MAX: u64 = 4096 + 64;
 
 /// Fields of numbers, several of which are read at once, outside of features.
 const NUMBERS: &str = "\
-    addr auxtrace.offset auxtrace_error.ip auxtrace_error.type \
-    auxtrace_info.type bpf_event.tag branch_stack.counters branch_stack.nr build_id.header.type \
-    build_id.pid build_id.size cgroup chain.nr chain.pid code_page_size cpu_map.any_cpu \
-    cpu_map.cpu cpu_map.end_cpu cpu_map.long_size cpu_map.mask cpu_map.nr cpu_map.range \
-    cpu_map.start_cpu cpu_map.type data_page_size data_src dso.type dso_symbol.addr \
-    event_id.count event_update.scale magic phys_addr read.nr read.value \
-    schedstat.timestamp tracing.magic transaction unwinding.abi unwinding.chain \
-    unwinding.dyn_size unwinding.time weight";
+    addr auxtrace.offset auxtrace_info.type bpf_event.tag branch_stack.counters branch_stack.nr \
+    build_id.header.type build_id.pid build_id.size cgroup chain.nr code_page_size cpu_map.nr \
+    data_page_size data_src event_update.scale magic phys_addr read.nr \
+    tracing.magic transaction unwinding.abi unwinding.chain unwinding.dyn_size unwinding.time \
+    weight";
 
 /// Other fields that the audit judges, byte by byte.
 const JUDGED: &str = "\
     auxtrace_error.msg auxtrace_info.filter bpf_metadata.prog_name build_id.build_id \
     build_id.filename callchain.nr cgroup.path comm.comm debug.text dso.name dso_symbol.name \
-    event_update.name event_update.unit file.path kernel_symbol.kallsyms ksymbol.name \
-    message.unknown meta_info.plain meta_info.value mmap.filename mmap2.build_id mmap2.filename \
-    raw.size record.rest regs_intr.regs regs_user.regs split.data stack_user.size symbol.name \
-    thread_map.entries[].comm tracing.cmdlines tracing.format tracing.kallsyms tracing.printk \
-    tracing.system tracing.version tracing_data.unread unwind_file.data";
+    event_type.name event_update.name event_update.unit file.path kernel_symbol.kallsyms \
+    ksymbol.name message.unknown meta_info.plain meta_info.value mmap.filename mmap2.build_id \
+    mmap2.filename raw.size record.rest regs_intr.regs regs_user.regs split.data stack_user.size \
+    symbol.name thread_map.entries[].comm tracing.cmdlines tracing.format tracing.kallsyms \
+    tracing.printk tracing.system tracing.version tracing_data.unread unwind_file.data";
 
 /// All of them: they are looked up for every record.
 static LABELS: LazyLock<BTreeSet<&'static str>> = LazyLock::new(|| {
@@ -92,7 +89,10 @@ pub(super) fn knowledge(tile: &Tile, field: &Field) -> Knowledge {
         "cpus" => !has_word(bytes),
         // A part of a trace, which may hold any bytes.
         "aux.size" => !has_word(bytes),
-        "mmap2.build_id_size" | "build_id.reserved" => is_empty(bytes),
+        "mmap2.build_id_size"
+        | "build_id.reserved"
+        | "schedstat.reserved"
+        | "time_conv.reserved" => is_empty(bytes),
         "auxtrace_info.priv" => is_tracer(bytes),
         // The content is the expanded layer.
         "compressed2.data_size" | AUX_DATA => true,
@@ -106,7 +106,7 @@ pub(super) fn knowledge(tile: &Tile, field: &Field) -> Knowledge {
         },
         "rest" => match tile.name {
             "COMPRESSED" | "COMPRESSED2" | "INIT_MAP" => true,
-            "READ" | "TIME_CONV" | "ID_INDEX" | "SCHEDSTAT_CPU" => !has_word(bytes),
+            "READ" | "ID_INDEX" => !has_word(bytes),
             "AUXTRACE_INFO" => is_tracer(bytes),
             name => ends_with_text(name),
         },

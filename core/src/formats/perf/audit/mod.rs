@@ -54,8 +54,13 @@ const fn is_pid(value: u64) -> bool {
 }
 
 /// Texts of records that perf writes by itself, or that a user chose.
-const TEXTS: &[&str] =
-    &["event_update.name", "event_update.unit", "auxtrace_error.msg", "bpf_metadata.prog_name"];
+const TEXTS: &[&str] = &[
+    "event_type.name",
+    "event_update.name",
+    "event_update.unit",
+    "auxtrace_error.msg",
+    "bpf_metadata.prog_name",
+];
 
 /// Passes the recording to `auditor`.
 pub(super) fn audit(
@@ -203,15 +208,7 @@ impl Record<'_> {
             "callchain.nr" | "chain.nr" | "unwinding.chain" => {
                 self.audit_list(auditor, field, bytes, ("callchain", Words::Chain));
             }
-            "auxtrace_error.ip" => {
-                let number = bytes.first_chunk().map_or(0, |word| self.order.u64(*word));
-                let word = Field {
-                    span: Span::sized(field.span.layer, field.span.start, 8),
-                    ..field.clone()
-                };
-                self.audit_address(auditor, &word, self.section, (number, Words::Addresses));
-            }
-            "dso_symbol.addr" | "symbol.start_vaddr" => self.see_kernel(auditor, field, bytes),
+            "symbol.start_vaddr" => self.see_kernel(auditor, field, bytes),
             "stack_user.size" | "regs_user.regs" | "regs_intr.regs" | "raw.size" => {
                 self.audit_memory(auditor, field, bytes);
             }
@@ -319,7 +316,7 @@ impl Record<'_> {
                 self.audit_address(auditor, field, self.section, (number, Words::Starts));
             }
             "mmap.pgoff" | "mmap2.pgoff" => self.audit_offset(auditor, field, number),
-            "text_poke.addr" => {
+            "text_poke.addr" | "auxtrace_error.ip" => {
                 self.audit_address(auditor, field, self.section, (number, Words::Addresses));
             }
             "callchain_deferred.ips[]" => {
@@ -330,7 +327,7 @@ impl Record<'_> {
                 let subject = (self.section, "breakpoint address");
                 auditor.see(&sender::ADDRESS, subject, self.place(field), Excerpt::None);
             }
-            "attr.config1" | "attr.config2" => {
+            "attr.config1" | "attr.config2" | "dso_symbol.addr" => {
                 self.see_kernel(auditor, field, &self.order.bytes(number));
             }
             "thread_map.entries[].pid" if !is_pid(number) => {

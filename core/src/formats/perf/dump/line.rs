@@ -3,16 +3,15 @@
 use std::fmt::Write as _;
 
 use super::Shown;
-use crate::formats::perf::decode::record::{self, fields};
+use crate::formats::perf::decode::record::{self, Named};
 use crate::formats::perf::decode::sample::Sample;
 use crate::formats::perf::decode::value::Value;
-use crate::kit::cursor::Order;
 use crate::kit::json::JsonLine;
 use crate::kit::text::{Untrusted, hex};
 
 /// Writes a record as `perf report -D` does in its first line: CPU, time in ns, offset and size,
-/// type and fields.
-pub(super) fn write_record(shown: &Shown<'_>, order: Order, text: &mut String) {
+/// type and fields; `own` are those of a record that is not a sample.
+pub(super) fn write_record(shown: &Shown<'_>, own: &Named, text: &mut String) {
     let frame = shown.record.frame;
     let number =
         |value: Option<u64>| value.map_or_else(|| "-".to_string(), |value| value.to_string());
@@ -30,7 +29,7 @@ pub(super) fn write_record(shown: &Shown<'_>, order: Order, text: &mut String) {
     if let Some(sample) = shown.sample {
         write_sample_fields(shown, sample, text);
     }
-    write_fields(&fields_of(shown, order), text);
+    write_fields(own, text);
     text.push('\n');
 }
 
@@ -87,8 +86,8 @@ fn write_sample_fields(shown: &Shown<'_>, sample: &Sample, text: &mut String) {
     }
 }
 
-/// Writes a record as JSON.
-pub(super) fn write_json(shown: &Shown<'_>, order: Order, text: &mut String) {
+/// Writes a record as JSON; `own` are the fields of one that is not a sample.
+pub(super) fn write_json(shown: &Shown<'_>, own: &Named, text: &mut String) {
     let frame = shown.record.frame;
     let mut line = JsonLine::begin(text, shown.record.span(), &name_of(frame.kind));
     line.number("number", shown.number);
@@ -110,10 +109,9 @@ pub(super) fn write_json(shown: &Shown<'_>, order: Order, text: &mut String) {
             line.safe_text("raw", &hex(raw));
         }
     }
-    let fields = fields_of(shown, order);
-    add_fields(&fields, &mut line);
+    add_fields(own, &mut line);
     // The fields of a record may have these names themselves.
-    let has = |wanted: &str| fields.iter().any(|(name, _)| *name == wanted);
+    let has = |wanted: &str| own.iter().any(|(name, _)| *name == wanted);
     let origin = [
         ("sample_time", shown.origin.time),
         ("sample_cpu", shown.origin.cpu.map(u64::from)),
@@ -151,14 +149,6 @@ fn add_value(value: &Value, line: &mut JsonLine<'_>) {
 /// Returns the name of a type, or its number.
 fn name_of(kind: u32) -> String {
     record::name(kind).map_or_else(|| kind.to_string(), str::to_string)
-}
-
-/// Returns the fields of a record; those of a sample are in [`numbers`].
-fn fields_of(shown: &Shown<'_>, order: Order) -> Vec<(&'static str, Value)> {
-    match shown.sample {
-        Some(_) => Vec::new(),
-        None => fields(&shown.record, order),
-    }
 }
 
 /// Returns the numbers of a sample, as perf's `struct perf_sample` names them.

@@ -439,11 +439,19 @@ impl<'o> Writer<'o> {
                 }
             }
             (Style::Script | Style::Folded, None) => {}
-            (Style::Records, _) => line::write_record(shown, order, &mut self.text),
-            (Style::Json, _) => line::write_json(shown, order, &mut self.text),
+            (Style::Records, _) => line::write_record(shown, &self.own(shown), &mut self.text),
+            (Style::Json, _) => line::write_json(shown, &self.own(shown), &mut self.text),
         }
         if self.text.len() >= TEXT_BATCH {
             self.flush();
+        }
+    }
+
+    /// Returns the fields of a record that is not a sample.
+    fn own(&self, shown: &Shown<'_>) -> Named {
+        match shown.sample {
+            Some(_) => Named::new(),
+            None => self.events.named_fields(&shown.record),
         }
     }
 

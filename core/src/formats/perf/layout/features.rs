@@ -18,7 +18,7 @@ use super::part::Reader::{
     AuxtraceIndex, BuildIds, Domains, Events, FileMessages, Files, InitMaps, MetaInfo, Programs,
     Topology, Tracing, Unwinding,
 };
-use crate::kit::row::Form::{self, Hex32, Numbers, U32, U64};
+use crate::kit::row::Form::{self, Hex32, U32, U64};
 
 /// Numbers of features that the code handles by name.
 pub mod number {
@@ -251,14 +251,17 @@ const ZSTD_OR_NONE: Shape = Shape::Within(&[(U32, 0, 0), (U32, 0, 1)]);
 
 const REST: &[Part] = &[Rest("feature", &[])];
 const CPUS: &[Part] = &[Fields(&[("nr_cpus_available", U32), ("nr_cpus_online", U32)])];
-const KIB: &[Part] = &[Fields(&[("total_mem", Numbers(8))])];
+const KIB: &[Part] = &[Fields(&[("total_mem", U64)])];
 const COMMAND: &[Part] = &[List(("cmdline.nr", U32), ANY, &[Text("cmdline.string", Argument)])];
 const EVENTS: &[Part] = &[Read(Events, "event.name", "event.ids")];
 const TOPOLOGY: &[Part] = &[Read(Topology, "core thread die", "die_id")];
 const NODES: &[Part] = &[List(
     ("nodes.nr", U32),
     MOST_NODES,
-    &[Fields(&[("node", Numbers(20))]), CpuList("node.cpus")],
+    &[
+        Fields(&[("node", U32), ("node.mem_total", U64), ("node.mem_free", U64)]),
+        CpuList("node.cpus"),
+    ],
 )];
 const PMUS: &[Part] =
     &[List(("pmus.nr", U32), MOST_NODES, &[Fields(&[("pmu.type", U32)]), Text("pmu.name", Name)])];
@@ -270,9 +273,13 @@ const GROUPS: &[Part] = &[List(
 const INDEX: &[Part] = &[Read(AuxtraceIndex, "", "auxtrace.entries")];
 const CACHES: &[Part] =
     &[One(("cache.version", U32)), List(("caches.nr", U32), MOST_CACHES, CACHE)];
-/// Level, size of a line, sets and ways, then texts.
 const CACHE: &[Part] = &[
-    Fields(&[("cache", Numbers(16))]),
+    Fields(&[
+        ("cache.level", U32),
+        ("cache.line_size", U32),
+        ("cache.sets", U32),
+        ("cache.ways", U32),
+    ]),
     Text("cache.type", Name),
     Text("cache.size", Name),
     Text("cache.map", Name),
@@ -280,14 +287,17 @@ const CACHE: &[Part] = &[
 const TIMES: &[Part] = &[Fields(&[("first_sample_time", U64), ("last_sample_time", U64)])];
 const MEMORY: &[Part] = &[
     One(("mem_topology.version", U64)),
-    Fields(&[("mem_topology.block_size", Numbers(8))]),
+    Fields(&[("mem_topology.block_size", U64)]),
     List(
         ("memory.nr", U64),
         MOST_NODES,
-        &[Fields(&[("memory_node", Numbers(16))]), Bitmap("bitmap.size", "bitmap.entries")],
+        &[
+            Fields(&[("memory_node", U64), ("memory_node.size", U64)]),
+            Bitmap("bitmap.size", "bitmap.entries"),
+        ],
     ),
 ];
-const RESOLUTION: &[Part] = &[Fields(&[("clockid_res_ns", Numbers(8))])];
+const RESOLUTION: &[Part] = &[Fields(&[("clockid_res_ns", U64)])];
 const DIRECTORY: &[Part] = &[Fields(&[("dir_version", U64)])];
 const PROGRAMS: &[Part] = &[Read(Programs, "", "program.arrays")];
 const BTFS: &[Part] = &[List(
@@ -305,7 +315,12 @@ const COMPRESSION: &[Part] = &[Fields(&[
 const PAIR: &[Part] = &[Text("name", Name), Text("value", Name)];
 const CAPS: &[Part] = &[List(("nr_cpu_pmu_caps", U32), MOST_CAPS, PAIR)];
 const HYBRID: &[Part] = &[List(("hybrid.nr", U32), MOST_NODES, PAIR)];
-const CLOCK: &[Part] = &[Fields(&[("clock_data", Numbers(24))])];
+const CLOCK: &[Part] = &[Fields(&[
+    ("clock_data.version", U32),
+    ("clock_data.clockid", U32),
+    ("clock_data.wall_clock_ns", U64),
+    ("clock_data.clockid_ns", U64),
+])];
 const ALL_CAPS: &[Part] = &[List(
     ("nr_pmu", U32),
     MOST_NODES,

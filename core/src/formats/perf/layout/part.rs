@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use self::Part::{Bitmap, Blob, CpuList, Fields, List, One, Read, Rest, Text};
-use crate::kit::row::Form::{self, Numbers};
+use crate::kit::row::Form;
 use crate::kit::row::Row;
 
 /// A number that is read on its own: its label and its form.
@@ -89,10 +89,6 @@ pub fn meanings(parts: &[Part]) -> BTreeMap<&'static str, Holds> {
     let mut found = BTreeMap::new();
     for part in parts {
         match part {
-            Fields(row) => {
-                let numbers = row.iter().filter(|(_, form)| matches!(form, Numbers(_)));
-                found.extend(numbers.map(|(label, _)| (*label, Holds::Facts)));
-            }
             Text(label, holds) => found.extend([(*label, *holds)]),
             CpuList(label) => found.extend([(*label, Holds::Name)]),
             Bitmap(_, words) => found.extend([(*words, Holds::Facts)]),
@@ -101,7 +97,7 @@ pub fn meanings(parts: &[Part]) -> BTreeMap<&'static str, Holds> {
                 found.extend(names.split_ascii_whitespace().map(|label| (label, Holds::Name)));
                 found.extend(facts.split_ascii_whitespace().map(|label| (label, Holds::Facts)));
             }
-            One(_) | Blob(..) | Rest(..) => {}
+            Fields(_) | One(_) | Blob(..) | Rest(..) => {}
         }
     }
     found

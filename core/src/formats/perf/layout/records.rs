@@ -8,7 +8,7 @@
 
 use super::record;
 use crate::kit::num::to_usize;
-use crate::kit::row::Form::{Bytes, Hex32, Hex64, U16, U32, U64};
+use crate::kit::row::Form::{Bytes, Hex32, Hex64, U8, U16, U32, U64};
 use crate::kit::row::Row;
 
 /// A type of records.
@@ -33,8 +33,10 @@ pub enum End {
     Lost(&'static str),
     /// A u64 count, and as many rows.
     List(&'static str, &'static Row),
-    /// Bytes of newer versions, or of several layouts.
-    Rest,
+    /// The fields that newer writers add, if they are there, and bytes of still newer ones.
+    Newer(&'static Row),
+    /// As many rows as fit.
+    Rows(&'static Row),
     /// Fields that need a reader of their own.
     Reader,
 }
@@ -53,7 +55,8 @@ static KERNEL: [RecordType; 22] = [
     of("THROTTLE", THROTTLE, End::Nothing),
     of("UNTHROTTLE", THROTTLE, End::Nothing),
     of("FORK", FORK, End::Nothing),
-    of("READ", READ, End::Rest),
+    // The values after these depend on the read_format of the attr.
+    of("READ", READ, End::Newer(&[])),
     of("SAMPLE", &[], End::Reader),
     of("MMAP2", MMAP2, End::Reader),
     of(
@@ -104,8 +107,8 @@ const FORK: &Row = &[
     ("fork.time", U64),
 ];
 const THROTTLE: &Row = &[("throttle.time", U64), ("throttle.id", U64), ("throttle.stream_id", U64)];
-/// The further values depend on the read_format of the attr.
-const READ: &Row = &[("read.pid", U32), ("read.tid", U32), ("read.value", U64)];
+/// READ, up to the first value.
+pub const READ: &Row = &[("read.pid", U32), ("read.tid", U32), ("read.value", U64)];
 const SWITCH: &Row = &[("switch.next_prev_pid", U32), ("switch.next_prev_tid", U32)];
 const LINK_INFO: &Row =
     &[("namespaces.link_info[].dev", U64), ("namespaces.link_info[].inode", U64)];
@@ -131,7 +134,7 @@ pub const MMAP2_PROT: &Row = &[("mmap2.prot", Hex32), ("mmap2.flags", Hex32)];
 /// Types of perf itself, from 64.
 static USER: [RecordType; 23] = [
     of("HEADER_ATTR", &[], End::Reader),
-    of("HEADER_EVENT_TYPE", &[("event_type.event_id", U64)], End::Rest),
+    of("HEADER_EVENT_TYPE", &[("event_type.event_id", U64)], End::Reader),
     of("HEADER_TRACING_DATA", &[], End::Reader),
     of("HEADER_BUILD_ID", &[("build_id.pid", U32)], End::Reader),
     of("FINISHED_ROUND", &[], End::Nothing),
@@ -145,16 +148,15 @@ static USER: [RecordType; 23] = [
     of("STAT", STAT, End::Nothing),
     of("STAT_ROUND", &[("stat_round.type", U64), ("stat_round.time", U64)], End::Nothing),
     of("EVENT_UPDATE", &[], End::Reader),
-    // Writers since 5.10 add three words.
-    of("TIME_CONV", TIME_CONV, End::Rest),
+    of("TIME_CONV", TIME_CONV, End::Newer(TIME_CONV_5_10)),
     of("HEADER_FEATURE", &[], End::Reader),
     of("COMPRESSED", &[], End::Reader),
     of("FINISHED_INIT", &[], End::Nothing),
     of("COMPRESSED2", &[], End::Reader),
     of("BPF_METADATA", &[], End::Reader),
-    // The following fields depend on the schedstat version of the kernel.
-    of("SCHEDSTAT_CPU", &[("schedstat.timestamp", Bytes(16))], End::Rest),
-    of("SCHEDSTAT_DOMAIN", &[("schedstat.timestamp", Bytes(16))], End::Rest),
+    of("SCHEDSTAT_CPU", SCHEDSTAT_CPU, End::Newer(SCHEDSTAT_COUNTS)),
+    // Number and order of the counts depend on the schedstat version of the kernel, 15 to 17.
+    of("SCHEDSTAT_DOMAIN", SCHEDSTAT_DOMAIN, End::Rows(&[("schedstat.counts[]", U32)])),
 ];
 
 /// An entry of ID_INDEX.
@@ -189,23 +191,73 @@ const STAT: &Row = &[
 ];
 const TIME_CONV: &Row =
     &[("time_conv.time_shift", U64), ("time_conv.time_mult", U64), ("time_conv.time_zero", U64)];
+/// What writers since 5.10 add to TIME_CONV.
+const TIME_CONV_5_10: &Row = &[
+    ("time_conv.time_cycles", U64),
+    ("time_conv.time_mask", Hex64),
+    ("time_conv.cap_user_time_zero", U8),
+    ("time_conv.cap_user_time_short", U8),
+    ("time_conv.reserved", Bytes(6)),
+];
+const SCHEDSTAT_CPU: &Row = &[
+    ("schedstat.timestamp", U64),
+    ("schedstat.cpu", U32),
+    ("schedstat.version", U16),
+    ("schedstat.reserved", Bytes(2)),
+];
+/// The counts of a CPU, the same in all versions.
+const SCHEDSTAT_COUNTS: &Row = &[
+    ("schedstat.yld_count", U32),
+    ("schedstat.array_exp", U32),
+    ("schedstat.sched_count", U32),
+    ("schedstat.sched_goidle", U32),
+    ("schedstat.ttwu_count", U32),
+    ("schedstat.ttwu_local", U32),
+    ("schedstat.rq_cpu_time", U64),
+    ("schedstat.run_delay", U64),
+    ("schedstat.pcount", U64),
+];
+const SCHEDSTAT_DOMAIN: &Row = &[
+    ("schedstat.timestamp", U64),
+    ("schedstat.cpu", U32),
+    ("schedstat.version", U16),
+    ("schedstat.domain", U16),
+];
+/// An entry of BPF_METADATA.
+pub const BPF_METADATA: &Row =
+    &[("bpf_metadata.entries[].key", Bytes(64)), ("bpf_metadata.entries[].value", Bytes(256))];
+/// AUXTRACE_ERROR after its type.
+pub const AUXTRACE_ERROR: &Row = &[
+    ("auxtrace_error.code", U32),
+    ("auxtrace_error.cpu", U32),
+    ("auxtrace_error.pid", U32),
+    ("auxtrace_error.tid", U32),
+];
+/// The virtual machine of an AUXTRACE_ERROR.
+pub const AUXTRACE_ERROR_GUEST: &Row =
+    &[("auxtrace_error.machine_pid", U32), ("auxtrace_error.vcpu", U32)];
 
 /// Types of simpleperf, from 32769. SPLIT is a part of a record of more than 64 KiB; SPLIT_END has
 /// no fields.
 static SIMPLEPERF: [RecordType; 10] = [
     of("SIMPLEPERF_KERNEL_SYMBOL", &[], End::Reader),
-    of("SIMPLEPERF_DSO", &[("dso.type", Bytes(24))], End::Text("dso.name")),
-    of("SIMPLEPERF_SYMBOL", &[("dso_symbol.addr", Bytes(24))], End::Text("dso_symbol.name")),
+    of("SIMPLEPERF_DSO", DSO, End::Text("dso.name")),
+    of("SIMPLEPERF_SYMBOL", DSO_SYMBOL, End::Text("dso_symbol.name")),
     of("SIMPLEPERF_SPLIT", &[], End::Reader),
     of("SIMPLEPERF_SPLIT_END", &[], End::Nothing),
     of("SIMPLEPERF_EVENT_ID", &[], End::List("event_id.count", EVENT_IDS)),
-    of("SIMPLEPERF_CALLCHAIN", &[("chain.pid", Bytes(24))], End::List("chain.nr", CHAIN)),
+    of("SIMPLEPERF_CALLCHAIN", CHAIN_HEAD, End::List("chain.nr", CHAIN)),
     of("SIMPLEPERF_UNWINDING_RESULT", &[], End::Reader),
     of("SIMPLEPERF_TRACING_DATA", &[], End::Reader),
     of("SIMPLEPERF_DEBUG", &[("debug.time", U64)], End::Text("debug.text")),
 ];
 
-const EVENT_IDS: &Row = &[("event_id.count", Bytes(16))];
+const DSO: &Row = &[("dso.type", U64), ("dso.id", U64), ("dso.min_vaddr", Hex64)];
+const DSO_SYMBOL: &Row =
+    &[("dso_symbol.addr", Hex64), ("dso_symbol.len", U64), ("dso_symbol.dso_id", U64)];
+const EVENT_IDS: &Row = &[("event_id.entries[].attr", U64), ("event_id.entries[].id", U64)];
+const CHAIN_HEAD: &Row =
+    &[("chain.pid", U32), ("chain.tid", U32), ("chain.type", U64), ("chain.time", U64)];
 const CHAIN: &Row = &[("chain.nr", Bytes(16))];
 
 /// Returns a type of records; `None` if the number is unknown.

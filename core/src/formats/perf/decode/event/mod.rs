@@ -9,7 +9,7 @@ use super::attr::Attr;
 use super::body::BodyError;
 use super::feature;
 use super::frame::{self, Dialect, RecordView};
-use super::record;
+use super::record::{self, Named};
 use super::sample::{self, PlainSample, Sample, SampleId, SampleLayout};
 use crate::formats::perf::layout::attr::{branch_sample_type, sample_type};
 use crate::formats::perf::layout::{RECORD_HEADER, record as kind};
@@ -310,6 +310,10 @@ impl Events {
         let layout = layout.filter(|_| record.frame.is_kernel());
         let trailer_len = layout.map_or(0, SampleLayout::trailer_len);
         let frame = record.frame;
+        if let Some(layout) = self.counts_layout(record) {
+            let _read = sample::read_counts(&mut cursor, layout);
+            return sample::log_trailer(record, layout, self.dialect.order, log);
+        }
         let read = record::body(frame.kind, frame.misc, &mut cursor, trailer_len);
         if let Ok(record::Body { detail: record::Detail::Feature { .. }, .. }) = read {
             feature::log_record(record, self.dialect.order, log);
@@ -317,6 +321,20 @@ impl Events {
         if let (Ok(_), Some(layout)) = (read, layout) {
             sample::log_trailer(record, layout, self.dialect.order, log);
         }
+    }
+
+    /// Returns the fields of a record that is not a sample, by name.
+    pub fn named_fields(&self, record: &RecordView<'_>) -> Named {
+        match self.counts_layout(record) {
+            Some(layout) => record::counts(record, layout, self.dialect.order),
+            None => record::fields(record, self.dialect.order),
+        }
+    }
+
+    /// Returns the layout of the values of a READ record that has them.
+    fn counts_layout(&self, record: &RecordView<'_>) -> Option<&SampleLayout> {
+        let layout = self.trailer_layout(record).filter(|_| record.frame.kind == kind::READ)?;
+        sample::is_read(record.cursor(self.dialect.order), layout).then_some(layout)
     }
 
     /// Whether a record that is not a sample is read without a byte left over.

@@ -17,7 +17,7 @@ pub mod tracer;
 mod user;
 
 pub use self::cpus::{CpuSet, cpu_set};
-pub use self::named::{Named, fields, of_sample, sample_log};
+pub use self::named::{Named, counts, fields, of_sample, sample_log};
 use super::body::{BodyError, COUNT64, count_error, skip_counted};
 pub use crate::formats::perf::layout::record::name;
 use crate::formats::perf::layout::records::{End, record_type};
@@ -115,7 +115,16 @@ fn read(kind: u32, misc: u16, own: &mut Cursor<'_>) -> Result<Detail, BodyError>
         End::Text(label) => return string(own, label),
         End::Lost(label) => return Ok(Detail::Lost(own.u64(label)?)),
         End::List(label, row) => drop(list(own, row, label)?),
-        End::Rest => drop(rest(own)),
+        End::Newer(row) => {
+            if own.left() >= row_size(row) {
+                own.row(row)?;
+            }
+            rest(own);
+        }
+        End::Rows(row) => {
+            own.rows(own.left().checked_div(row_size(row)).unwrap_or(0), row)?;
+            rest(own);
+        }
         End::Reader if kind < record::USER_FIRST => return kernel::end(kind, misc, own),
         End::Reader if record::is_simpleperf(kind) => return simpleperf::end(kind, own),
         End::Reader => return user::end(kind, misc, own),

@@ -2,6 +2,7 @@
 
 use super::{Body, BodyError, Detail, body};
 use crate::formats::perf::decode::frame::RecordView;
+use crate::formats::perf::decode::sample::{SampleLayout, read_counts};
 use crate::formats::perf::decode::value::Value;
 use crate::kit::cursor::Order;
 use crate::kit::field_log::{Field, FieldLog, FieldValue, resolve};
@@ -10,6 +11,9 @@ use crate::kit::field_log::{Field, FieldLog, FieldValue, resolve};
 const FIELDS_MAX: u64 = 1 << 16;
 /// Bytes that are no text, such as a build id, are shown up to this number.
 const BYTES_MAX: u64 = 32;
+
+/// The ends of labels of texts in fields of a fixed size.
+const TEXTS: [&str; 4] = [".comm", ".prog_name", "[].key", "[].value"];
 
 /// Fields under other names than in the record: a line of a dump has these already.
 const RENAMED: [(&str, &str); 12] = [
@@ -79,8 +83,17 @@ pub fn fields(record: &RecordView<'_>, order: Order) -> Named {
         }
         _ => None,
     };
-    let is_text = |field: &Field| name == Some(field.span.start) || field.label.ends_with(".comm");
+    let is_text = |field: &Field| {
+        name == Some(field.span.start) || TEXTS.iter().any(|text| field.label.ends_with(text))
+    };
     gather(log.into_noted().fields, is_text)
+}
+
+/// Returns the fields of a READ record whose values have this layout.
+pub fn counts(record: &RecordView<'_>, layout: &SampleLayout, order: Order) -> Named {
+    let log = sample_log();
+    let _read = read_counts(&mut record.cursor(order).with_log(&log), layout);
+    gather(log.into_noted().fields, |_| false)
 }
 
 /// Returns a log for [`of_sample`].
@@ -164,10 +177,14 @@ impl Gathered {
     }
 
     fn add_entry(&mut self, names: Names, value: Value) {
-        if self.shown.last().is_none_or(|(last, _)| *last != names.name) {
+        // Other fields may stand between those of the only entry.
+        let known = self.shown.iter().rposition(|(name, _)| *name == names.name);
+        let at = known.unwrap_or(self.shown.len());
+        if known.is_none() {
             self.shown.push((names.name, Value::List(Vec::new())));
         }
-        let Some((_, Value::List(entries))) = self.shown.last_mut() else { return };
+        let list = self.shown.get_mut(at);
+        let Some((_, Value::List(entries))) = list else { return };
         let Some(field) = names.field else { return entries.push(value) };
         match entries.last_mut() {
             Some(Value::Entry(open)) if open.iter().all(|(name, _)| *name != field) => {

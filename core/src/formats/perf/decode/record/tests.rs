@@ -1,7 +1,10 @@
+use std::borrow::Cow;
+
 use super::*;
 use crate::formats::perf::layout::MISC_BUILD_ID_SIZE;
 use crate::formats::perf::layout::MISC_MMAP_BUILD_ID;
 use crate::kit::cursor::Order;
+use crate::kit::field_log::{Field, FieldLog, FieldValue};
 use crate::kit::span::Layer;
 
 /// Sizes of the smallest bodies that any writer made: util/session.c, `perf_event__min_size`. Early
@@ -33,6 +36,20 @@ fn words(words: &[u64]) -> Vec<u8> {
 
 fn span(start: u64, end: u64) -> Span {
     Span::new(Layer::stored(0), start, end)
+}
+
+/// The numbers among the fields of a body.
+fn numbers(kind: u32, bytes: &[u8]) -> Vec<(&'static str, u64)> {
+    let log = FieldLog::new(1_000).with_entries();
+    let cursor = Cursor::new(bytes, Layer::stored(0), 0, Order::Little);
+    body(kind, 0, &mut cursor.with_log(&log), 0).unwrap();
+    let number = |field: Field| match (field.label, field.value) {
+        (Cow::Borrowed(label), FieldValue::Number(value) | FieldValue::Hex(value)) => {
+            Some((label, value))
+        }
+        _ => None,
+    };
+    log.into_noted().fields.into_iter().filter_map(number).collect()
 }
 
 /// `zeros` bytes, then `bytes`.
@@ -292,6 +309,46 @@ fn the_format_of_a_trace_error_determines_where_its_message_begins() {
     assert_eq!(whole(72, 0, &new), Detail::Plain);
     new.truncate(40);
     assert_eq!(error(72, 0, &new), "auxtrace_error.msg is unterminated: no NUL in 0 bytes");
+    // Machine 7 and its CPU 3 follow a text of 64 bytes.
+    let mut guest = after(40, b"lost");
+    guest.resize(104, 0);
+    guest.extend(words(&[3 << 32 | 7]));
+    guest[20] = 2;
+    let machine = [("auxtrace_error.machine_pid", 7), ("auxtrace_error.vcpu", 3)];
+    assert_eq!(numbers(72, &guest)[9..], machine);
+}
+
+#[test]
+fn fields_of_newer_writers_are_read_where_they_are() {
+    let old = words(&[1, 2, 3]);
+    assert_eq!(numbers(79, &old).len(), 3);
+    let new = words(&[1, 2, 3, 4, 5, 0x0106]);
+    let flags = [("time_conv.cap_user_time_zero", 6), ("time_conv.cap_user_time_short", 1)];
+    assert_eq!(numbers(79, &new)[5..], flags);
+    // A part of them is none, and what follows them is not read.
+    assert_eq!(numbers(79, &new[..40]).len(), 3);
+    assert_eq!(numbers(79, &[&new[..], &old].concat()).len(), 7);
+    let counts = |kind: u32, bytes: u64| numbers(kind, &words(&(0..bytes / 8).collect::<Vec<_>>()));
+    assert_eq!([16, 56, 64].map(|bytes| counts(85, bytes).len()), [3, 3, 12]);
+    assert_eq!(counts(85, 64)[11], ("schedstat.pcount", 7));
+    assert_eq!([16, 160, 196].map(|bytes| counts(86, bytes).len()), [4, 40, 48]);
+}
+
+#[test]
+fn the_cpus_of_a_map_are_read_one_by_one() {
+    let list = [0, 0, 2, 0, 7, 0, 9, 0];
+    let cpus =
+        [("cpu_map.type", 0), ("cpu_map.nr", 2), ("cpu_map.cpus[]", 7), ("cpu_map.cpus[]", 9)];
+    assert_eq!(numbers(74, &list), cpus);
+    let range = [2, 0, 1, 0, 4, 0, 6, 0];
+    assert_eq!(numbers(74, &range)[3..], [("cpu_map.start_cpu", 4), ("cpu_map.end_cpu", 6)]);
+    for long_size in [4, 8] {
+        let mut mask = vec![1, 0, 1, 0, long_size, 0];
+        mask.resize(if long_size == 8 { 10 } else { 6 }, 0);
+        mask.push(0x0f);
+        mask.resize(mask.len() + usize::from(long_size) - 1, 0);
+        assert_eq!(numbers(74, &mask).last(), Some(&("cpu_map.mask[]", 15)), "{long_size}");
+    }
 }
 
 #[test]

@@ -1,17 +1,33 @@
 //! Records of perf itself, types 64 and up, as far as their fields are not declared.
 
-use super::{Detail, auxtrace, build_id_size, list, padding, rest, simpleperf, skip_list, string};
+use super::{Detail, auxtrace, build_id_size, list, padding, rest, simpleperf, string};
 use crate::formats::perf::decode::attr::{attr, stated_size};
-use crate::formats::perf::decode::body::{BodyError, COUNT64, CountField, skip_counted};
-use crate::formats::perf::layout::records::{AUXTRACE, ID_INDEX, ID_INDEX_GUESTS};
+use crate::formats::perf::decode::body::{BodyError, COUNT64, CountField, skip_counted, skip_rows};
+use crate::formats::perf::layout::records::{
+    AUXTRACE, AUXTRACE_ERROR, AUXTRACE_ERROR_GUEST, BPF_METADATA, ID_INDEX, ID_INDEX_GUESTS,
+};
 use crate::formats::perf::layout::{ATTR_SIZE_VER0, MISC_BUILD_ID_SIZE};
-use crate::kit::cursor::Cursor;
+use crate::kit::cursor::{Cursor, ReadError};
+use crate::kit::num::to_u64;
 use crate::kit::row::{Form, Row, row_size};
 
 /// The ids of an attr.
 const IDS: &Row = &[("ids[]", Form::U64)];
 /// Most bytes of a TRACING_DATA record of perf after its header: its size, and padding.
 const TRACING_HEAD: u64 = 8;
+/// Bytes of the text of an AUXTRACE_ERROR, if more fields follow it.
+const ERROR_TEXT: u64 = 64;
+
+/// The CPUs of a CPU_MAP: a list of them, masks of both sizes, and a range.
+const CPUS: &Row = &[("cpu_map.cpus[]", Form::U16)];
+const MASKS32: &Row = &[("cpu_map.mask[]", Form::Hex32)];
+const MASKS64: &Row = &[("cpu_map.mask[]", Form::Hex64)];
+const CPU_RANGE: &Row = &[
+    ("cpu_map.any_cpu", Form::U8),
+    ("cpu_map.pad", Form::U8),
+    ("cpu_map.start_cpu", Form::U16),
+    ("cpu_map.end_cpu", Form::U16),
+];
 
 /// The types of a CPU_MAP that are not a list: a mask, and the last one, a range.
 const CPU_MAP_MASK: u64 = 1;
@@ -21,6 +37,7 @@ const CPU_MAP_RANGE: u64 = 2;
 pub(super) fn end(kind: u32, misc: u16, own: &mut Cursor<'_>) -> Result<Detail, BodyError> {
     match kind {
         64 => return header_attr(own),
+        65 => return Ok(event_type(own)?),
         // The first versions of simpleperf have the content in the record.
         66 if own.left() > TRACING_HEAD => simpleperf::tracing_data(own)?,
         66 => {
@@ -74,6 +91,15 @@ fn header_attr(own: &mut Cursor<'_>) -> Result<Detail, BodyError> {
     Ok(Detail::Attr { attr, ids: own.since(start) })
 }
 
+/// HEADER_EVENT_TYPE after its id: a name, which may lack its NUL.
+fn event_type(own: &mut Cursor<'_>) -> Result<Detail, ReadError> {
+    let start = own.position();
+    own.bytes(to_u64(own.until_nul().len()), "event_type.name")?;
+    let name = own.since(start);
+    rest(own);
+    Ok(Detail::Name(name))
+}
+
 /// BUILD_ID after its process: { u8 build_id[20], u8 size, u8, u16, filename }. A `sample_id` may
 /// follow the name in what `perf inject` writes.
 fn build_id(misc: u16, own: &mut Cursor<'_>) -> Result<Detail, BodyError> {
@@ -90,17 +116,24 @@ fn build_id(misc: u16, own: &mut Cursor<'_>) -> Result<Detail, BodyError> {
 /// AUXTRACE_ERROR: { type code cpu pid tid fmt, u64 ip, u64 time if fmt > 0, msg, machine_pid vcpu
 /// if fmt > 1 }. perf 6.1 reads a table of names at a type, which is signed.
 fn auxtrace_error(own: &mut Cursor<'_>) -> Result<(), BodyError> {
-    let mut ahead = own.unlogged();
-    let start = ahead.position();
+    let start = own.position();
     let (label, most) = ("auxtrace_error.type", u64::from(u32::MAX >> 1));
-    let value = ahead.u32(label)?.into();
+    let value = own.u32(label)?.into();
     if value > most {
-        return Err(BodyError::TooLarge { label, value, most, span: ahead.since(start) });
+        return Err(BodyError::TooLarge { label, value, most, span: own.since(start) });
     }
-    own.skip(5, 4, label)?;
+    own.row(AUXTRACE_ERROR)?;
     let fmt = own.u32("auxtrace_error.fmt")?;
-    own.skip(if fmt > 0 { 2 } else { 1 }, 8, "auxtrace_error.ip")?;
-    string(own, "auxtrace_error.msg").map(drop)
+    own.hex64("auxtrace_error.ip")?;
+    if fmt > 0 {
+        own.u64("auxtrace_error.time")?;
+    }
+    let label = "auxtrace_error.msg";
+    if fmt > 1 && own.left() >= row_size(AUXTRACE_ERROR_GUEST).saturating_add(ERROR_TEXT) {
+        string(&mut own.part(ERROR_TEXT, label)?, label)?;
+        return Ok(own.row(AUXTRACE_ERROR_GUEST)?);
+    }
+    string(own, label).map(drop)
 }
 
 /// A record CPU_MAP. perf 6.1 ends with status 244 at one of another type, or of a range whose
@@ -165,7 +198,8 @@ fn cpu_map(own: &mut Cursor<'_>) -> Result<(), BodyError> {
     match own.u16("cpu_map.type")? {
         0 => {
             let nr = own.u16("cpu_map.nr")?;
-            skip_counted(own, nr.into(), 2, "cpu_map.nr", CountField { before: 2, size: 2 })?;
+            let count = CountField { before: 2, size: 2 };
+            skip_rows(own, nr.into(), CPUS, "cpu_map.nr", count)?;
         }
         1 => {
             let nr = u64::from(own.u16("cpu_map.nr")?);
@@ -175,9 +209,14 @@ fn cpu_map(own: &mut Cursor<'_>) -> Result<(), BodyError> {
                 own.skip(1, 4, "cpu_map.pad")?;
                 before = 8;
             }
-            skip_counted(own, nr, long_size, "cpu_map.nr", CountField { before, size: 2 })?;
+            let count = CountField { before, size: 2 };
+            match long_size {
+                8 => skip_rows(own, nr, MASKS64, "cpu_map.nr", count)?,
+                4 => skip_rows(own, nr, MASKS32, "cpu_map.nr", count)?,
+                _ => skip_counted(own, nr, long_size, "cpu_map.nr", count)?,
+            }
         }
-        2 => own.skip(3, 2, "cpu_map.range")?,
+        2 => own.row(CPU_RANGE)?,
         _ => {
             rest(own);
         }
@@ -218,8 +257,8 @@ fn compressed2(own: &mut Cursor<'_>) -> Result<Detail, BodyError> {
 fn bpf_metadata(own: &mut Cursor<'_>) -> Result<(), BodyError> {
     let mut long = own.unlogged();
     let is_long = long.skip(1, 512, "bpf_metadata.prog_name").is_ok()
-        && skip_list(&mut long, 320, "bpf_metadata.nr_entries").is_ok()
+        && list(&mut long, BPF_METADATA, "bpf_metadata.nr_entries").is_ok()
         && long.is_empty();
     own.skip(1, if is_long { 512 } else { 256 }, "bpf_metadata.prog_name")?;
-    skip_list(own, 320, "bpf_metadata.nr_entries").map(drop)
+    list(own, BPF_METADATA, "bpf_metadata.nr_entries").map(drop)
 }

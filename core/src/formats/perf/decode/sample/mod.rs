@@ -49,6 +49,8 @@ const COUNTER: &Row = &[("branch_stack.counters[]", Form::Hex64)];
 /// An entry of a call chain: an address, or a mark of what the next ones are.
 const CHAIN: &Row = &[("callchain.ips[]", Form::Hex64)];
 /// Fields of eight bytes each, and the three of a weight.
+/// READ before its values.
+const READ_THREAD: &Row = &[("read.pid", Form::U32), ("read.tid", Form::U32)];
 const ADDR: &Row = &[("addr", Form::Hex64)];
 const STREAM_ID: &Row = &[("stream_id", Form::U64)];
 const HW_INDEX: &Row = &[("branch_stack.hw_idx", Form::U64)];
@@ -287,8 +289,17 @@ fn read_middle(
 /// Whether the body of a READ record is process, thread, the values that the layout describes, and
 /// the `sample_id`.
 pub fn is_read(mut body: Cursor<'_>, layout: &SampleLayout) -> bool {
-    let is_read = body.skip(1, 8, "read.pid").is_ok() && read_values(&mut body, layout).is_ok();
-    is_read && body.left() == layout.trailer_len
+    read_counts(&mut body, layout).is_ok() && body.left() == layout.trailer_len
+}
+
+/// Reads a READ record up to its `sample_id`.
+///
+/// # Errors
+///
+/// The first field that does not fit.
+pub fn read_counts(body: &mut Cursor<'_>, layout: &SampleLayout) -> Result<(), BodyError> {
+    body.row(READ_THREAD)?;
+    read_values(body, layout).map(drop)
 }
 
 /// Reads the counter values: of one event { value, times, id, lost }, of a group { nr, times, nr *
@@ -296,8 +307,10 @@ pub fn is_read(mut body: Cursor<'_>, layout: &SampleLayout) -> bool {
 fn read_values(cursor: &mut Cursor<'_>, layout: &SampleLayout) -> Result<u64, BodyError> {
     let read = &layout.read;
     if !read.is_group {
+        let (value, others) = read.row().split_at_checked(1).unwrap_or_default();
+        cursor.row(value)?;
         cursor.row(read.times_row())?;
-        cursor.skip_rows(1, read.row(), "read.value")?;
+        cursor.row(others)?;
         return Ok(1);
     }
     let start = cursor.position();
