@@ -194,9 +194,9 @@ fn gather(files: &FileSet<'_>, options: &Options, hints: &Hints, stored: &Report
     repeats.dedup_by(|two, one| is_same_block(one, two));
     let doubled = repeats.iter().map(|(file, one)| Reading::doubled(*file, one.at, one.len));
     let all = hints.readings.iter().cloned().chain(doubled);
-    // Each candidate is a check of the whole recording.
+    // Each candidate is a check of the whole recording, and of what it expands to.
     let share = if stored.tally.records == 0 { UNREADABLE } else { 1 };
-    let bytes = files.len().saturating_mul(share);
+    let bytes = files.len().max(stored.tally.expanded).saturating_mul(share);
     let most = limits.of(&READING_BYTES).checked_div(bytes).unwrap_or(0).max(1);
     all.take(limits.count_of(&READINGS).min(to_usize(most))).collect()
 }

@@ -331,6 +331,19 @@ fn bytes_that_are_not_a_stream_earn_few_steps_of_a_search() {
 }
 
 #[test]
+fn readings_of_a_trace_are_compared_as_long_as_what_it_expands_to_allows() {
+    let steps_of = |len: usize| {
+        let file = Container::Snappy.file(&vec![0; len]);
+        let files = FileSet::single("zeros.trace", &file);
+        let options = Options::default().with_format(FormatId::APITRACE);
+        work::steps_during(|| tracemend::check(&files, &options)).1
+    };
+    let (short, long) = (steps_of(1 << 20), steps_of(8 << 20));
+    eprintln!("{short} and {long} steps");
+    assert!(long < 2 * short, "{short} and {long} steps");
+}
+
+#[test]
 fn the_attempts_to_read_a_trace_without_a_header_share_their_steps() {
     const STEPS: u64 = 1 << 18;
     // No version begins like this; from many places on, the details of a leave go on to the end.

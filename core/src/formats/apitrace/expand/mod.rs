@@ -242,6 +242,15 @@ impl<'a> Expansion<'a> {
         expansion
     }
 
+    /// Ends a stream of chunks at the first fault, without a search for what follows it.
+    #[must_use]
+    pub fn until_fault(mut self) -> Self {
+        if let Kind::Snappy(chunks) = &mut self.kind {
+            chunks.end_at_fault();
+        }
+        self
+    }
+
     /// Lends the memory of a block that was read to the next one.
     pub fn recycle(&mut self, bytes: Vec<u8>) {
         self.reuse = bytes;

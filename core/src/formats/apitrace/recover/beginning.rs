@@ -152,7 +152,8 @@ pub fn is_empty(source: &Source<'_>, container: Container, limits: &Limits) -> b
 
 /// Whether a container holds the beginning of a trace.
 pub fn is_beginning(source: &Source<'_>, container: Container, limits: &Limits) -> bool {
-    let mut expansion = Expansion::new(source, container, limits);
+    // Many places of a file may have the form of a chunk.
+    let mut expansion = Expansion::new(source, container, limits).until_fault();
     let mut bytes = Vec::new();
     while bytes.len() < TRIAL_LEN {
         let Some(block) = expansion.next() else { break };
@@ -216,6 +217,9 @@ fn holds_events(
         })
     };
     let (mut expanded, mut bytes) = (0, Vec::new());
+    if *steps == 0 {
+        return false;
+    }
     for block in Expansion::new(source, container, limits) {
         expanded = block.bytes.len().saturating_add(expanded);
         bytes.extend(block.bytes);

@@ -111,6 +111,15 @@ pub(super) fn expand_cut(block: &[u8], out: &mut Vec<u8>) -> bool {
     is_sound && out.len() < len
 }
 
+/// Expands a block up to its first fault, which is returned.
+pub(super) fn expand_sound(block: &[u8], out: &mut Vec<u8>) -> String {
+    out.clear();
+    let (len, at) = stated_len(block).unwrap_or((0, 0));
+    let len = to_usize(len.min(CHUNK_EXPANDED));
+    let fault = Elements { block, at, len, missing: None }.expand(out);
+    fault.map_or_else(String::new, |fault| fault.detail)
+}
+
 /// Expands the sound part of a block that may state any length, to at most the bytes of a chunk.
 /// The bytes after an invalid element go to `after_fault`, and so do those of a second chunk whose
 /// header is lost.

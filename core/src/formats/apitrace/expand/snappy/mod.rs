@@ -79,6 +79,8 @@ pub(super) struct Chunks<'a> {
     budget: Budget,
     /// Damaged chunks so far.
     damaged: usize,
+    /// Whether a damaged chunk is only read up to its fault.
+    ends_at_fault: bool,
     /// The bytes after the fault inside the chunk that was given last.
     after_fault: Option<Block>,
 }
@@ -92,8 +94,14 @@ impl<'a> Chunks<'a> {
             expanded: 0,
             budget: super::search_budget(limits),
             damaged: 0,
+            ends_at_fault: false,
             after_fault: None,
         }
+    }
+
+    /// Reads no further than the first fault, and searches for nothing.
+    pub(super) fn end_at_fault(&mut self) {
+        self.ends_at_fault = true;
     }
 
     /// Continues with the chunk at `stored`, whose first byte is `expanded` of the stream.
@@ -179,6 +187,11 @@ impl<'a> Chunks<'a> {
             if block::expand_cut(&block, &mut bytes) {
                 return self.block(bytes, end, Some(Fault::Truncated { stated: Some(stated) }));
             }
+        }
+        if self.ends_at_fault {
+            let stop = stated_end.min(end).min(begin.saturating_add(CHUNK_STORED_MAX));
+            let detail = block::expand_sound(&self.source.read(begin, stop), &mut bytes);
+            return self.block(bytes, end, Some(Fault::Corrupt { detail }));
         }
         let is_right = stated > 0 && stated_end <= end && self.is_chunk_at(stated_end);
         let search = if is_right { Resync::Found(stated_end) } else { self.find_chunk(begin) };
@@ -294,6 +307,22 @@ mod tests {
         found.dedup_by_key(|(start, _)| *start);
         let expected = starts.iter().zip([true, true, false, false]);
         assert_eq!(found, expected.map(|(start, fault)| (*start, fault)).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_look_at_the_beginning_ends_at_the_first_fault() {
+        let words = (0..300_000_u32).map(|i| u64::from(i / 3).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let (mut file, starts) = file_of(&words.flat_map(u64::to_le_bytes).collect::<Vec<u8>>());
+        let at = to_usize(starts[1]) + 100_000;
+        file[at..at + 3_000].fill(0xff);
+        let source = Source::new(&file);
+        let mut chunks = Chunks::new(&source, &Limits::default());
+        chunks.end_at_fault();
+        let blocks: Vec<Block> = std::iter::from_fn(|| chunks.next(Vec::new())).collect();
+        let faults: Vec<bool> = blocks.iter().map(|block| block.fault.is_some()).collect();
+        assert_eq!(faults, [false, true]);
+        let sound = &blocks[1].bytes;
+        assert!((50_000..1 << 20).contains(&sound.len()), "{}", sound.len());
     }
 
     #[test]
