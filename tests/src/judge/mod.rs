@@ -12,6 +12,7 @@ pub mod mdbook;
 pub mod ovni;
 pub mod perf;
 pub mod qemu;
+pub mod readers;
 pub mod revent;
 pub mod screenshot;
 pub mod slurm;

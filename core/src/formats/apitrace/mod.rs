@@ -159,7 +159,7 @@ impl Format for Apitrace {
         let Some(found) = self.displacement(files, options, report) else {
             return Hints::default();
         };
-        let excess = displaced::excess(&found).map(|len| (0, len)).into_iter().collect();
+        let excess = found.copied_len().map(|len| (0, len)).into_iter().collect();
         let readings = displaced::reading(&files.bytes(0), &found).into_iter().collect();
         Hints { excess, readings }
     }

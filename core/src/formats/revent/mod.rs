@@ -150,7 +150,7 @@ impl Format for Revent {
         let Ok(recording) = Recording::read(source.clone(), &options.limits) else {
             return Hints::default();
         };
-        let excess = displaced::find(&recording).and_then(|found| displaced::excess(&found));
+        let excess = displaced::find(&recording).and_then(|found| found.copied_len());
         let excess = excess.map(|len| (0, len)).into_iter().collect();
         Hints { readings: find_zero_pages(&source, &recording), excess }
     }

@@ -168,6 +168,16 @@ pub struct Displacement {
     pub witnesses: Vec<(Span, &'static str)>,
 }
 
+/// Bytes that may be a copy of those before them: fewer are equal by chance.
+const COPIED_MIN: u64 = 16;
+
+impl Displacement {
+    /// Returns the number of inserted bytes, if a copy of those before them may be the reason.
+    pub fn copied_len(&self) -> Option<u64> {
+        (self.cause == Cause::Inserted && self.len >= COPIED_MIN).then_some(self.len)
+    }
+}
+
 /// The codes of faults that prove a doubled block if it is dropped and they vanish. Equal bytes
 /// alone do not: a recording may hold the same bytes twice.
 #[derive(Clone, Copy, Debug, Default)]

@@ -13,15 +13,6 @@ use crate::kit::span::Span;
 
 /// Bytes that are looked for at most: a block has up to 1,223,370.
 const INSERTED_MAX: u64 = 1 << 20;
-/// Bytes that may be a copy of those before them: fewer are equal by chance.
-const COPIED_MIN: u64 = 16;
-
-/// Returns the length by which the chunk is too long, if a copy may be the reason.
-pub fn excess(found: &Displacement) -> Option<u64> {
-    let is_copied = found.cause == Cause::Inserted && found.len >= COPIED_MIN;
-    is_copied.then_some(found.len)
-}
-
 /// Returns the reading of a chunk without the inserted bytes.
 pub fn reading(source: &Source<'_>, found: &Displacement) -> Option<Reading> {
     let Displacement { range, len, witnesses, .. } = found;

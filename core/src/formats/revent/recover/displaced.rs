@@ -12,16 +12,6 @@ use crate::kit::span::Span;
 /// Most bytes that are inserted or missing: a count that differs by more is damaged itself.
 const MOST: u64 = 1 << 20;
 
-/// Bytes that may be a copy of those before them: fewer are equal by chance, such as the zeros of
-/// values.
-const COPIED_MIN: u64 = 16;
-
-/// Returns the length by which the file is too long, if a copy may be the reason.
-pub fn excess(found: &Displacement) -> Option<u64> {
-    let is_copied = found.cause == Cause::Inserted && found.len >= COPIED_MIN;
-    is_copied.then_some(found.len)
-}
-
 /// Returns the bytes, with the events around them.
 pub fn find(recording: &Recording<'_>) -> Option<Displacement> {
     let Recording { head, extent, .. } = recording;

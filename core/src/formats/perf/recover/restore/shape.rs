@@ -12,8 +12,9 @@ use crate::formats::perf::decode::header::Section;
 use crate::formats::perf::layout::MOST_CPUS;
 use crate::formats::perf::layout::feature::{BUILD_ID, LAST_OLD, VERSION};
 use crate::formats::perf::layout::features::{FEATURES, Feature, Shape, Trait, feature};
-use crate::formats::perf::layout::part::Part;
+use crate::formats::perf::layout::part::{Holds, Part, meanings};
 use crate::kit::cursor::Cursor;
+use crate::kit::field_log::{FieldLog, FieldValue};
 use crate::kit::num::to_u64;
 use crate::kit::row::row_size;
 use crate::kit::span::Layer;
@@ -22,6 +23,8 @@ use crate::kit::span::Layer;
 const LONGEST_LINE: u32 = 4096;
 /// Bytes of a section that are read; only TRACING_DATA and build ids are ever longer.
 const MOST_BYTES: u64 = 1 << 20;
+/// Fields of a section that are looked at for texts.
+const TEXTS_MAX: u64 = 1 << 12;
 
 /// Whether the shape of the feature `bit` is known.
 pub(super) fn is_known(bit: u32) -> bool {
@@ -92,12 +95,23 @@ pub(super) fn can_have_size(bit: u32, size: u64) -> bool {
     }
 }
 
-/// Whether the section is UTF-8 if the feature `bit` is a text: no recorder writes other bytes, but
-/// a text with damage in it may look like one.
-pub(super) fn is_plain_text(peek: Peek<'_>, bit: u32, section: Section) -> bool {
-    let is_text = feature(bit).is_some_and(Feature::is_text);
-    let text = held_bytes(peek, section).unwrap_or_default();
-    !is_text || text.get(4..).is_some_and(|text| std::str::from_utf8(text).is_ok())
+/// Whether the texts of a section are UTF-8, with zeros up to their ends: no recorder writes other
+/// bytes, but a text with damage in it may look like one.
+pub(super) fn has_plain_texts(peek: Peek<'_>, bit: u32, section: Section) -> bool {
+    let Some(feature) = feature(bit) else { return true };
+    let meanings = meanings(feature.content);
+    let bytes = held_bytes(peek, section).unwrap_or_default();
+    let log = FieldLog::new(TEXTS_MAX).keeping(bytes.len());
+    let cursor = Cursor::new(&bytes, Layer::stored(0), section.offset, peek.order);
+    let _read = contents::body(bit, &mut cursor.with_log(&log), None);
+    log.into_noted().fields.iter().all(|field| {
+        let is_text = meanings.get(field.label.as_ref()).is_some_and(|one| *one != Holds::Facts);
+        let FieldValue::Bytes(bytes) = &field.value else { return true };
+        let text = bytes.split(|byte| *byte == 0).next().unwrap_or_default();
+        let padding = bytes.get(text.len()..).unwrap_or_default();
+        let is_plain = std::str::from_utf8(text).is_ok() && padding.iter().all(|byte| *byte == 0);
+        !is_text || is_plain
+    })
 }
 
 /// Whether the section is that of a list without an entry, of a feature with this trait.

@@ -103,7 +103,7 @@ impl Search<'_> {
         let first = if is_short { section.offset } else { end };
         for at in (first..=end).rev() {
             let fits = |without: Peek<'_>| has_shape(without, bit, section);
-            self.try_place(at, fits, |without| shape::is_plain_text(without, bit, section));
+            self.try_place(at, fits, |without| shape::has_plain_texts(without, bit, section));
         }
     }
 
