@@ -1,5 +1,5 @@
-//! Looks for recordings on which the formats' own readers crash or hang, each with one change to a
-//! sound recording that it reads:
+//! Looks for recordings on which the formats' own readers crash, hang, or print nothing and exit
+//! with 0, each with one change to a sound recording that it reads:
 //!
 //! ```sh
 //! cargo run -p tracemend-tools --bin reader_faults -- READER CASES SEED FOLDER

@@ -7,8 +7,8 @@ use std::process::{Command, Stdio};
 
 use crate::known_originals::Files;
 
-/// Seconds after which a reader hangs: it reads the recordings in a fraction of one.
-const PATIENCE: &str = "10";
+/// Seconds after which a reader hangs, beside others: it reads a recording in a fraction of one.
+const PATIENCE: u32 = 10;
 /// Memory that a reader gets, in KiB.
 const MEMORY_KIB: u64 = 4 << 20;
 /// Exit status of `timeout` for a program that it killed, and the one before those of signals.
@@ -59,22 +59,25 @@ pub static READERS: [Reader; 3] = [
 pub enum End {
     /// With this exit status.
     Status(i32),
+    /// With exit status 0, and nothing on its standard output.
+    Silent,
     /// By this signal.
     Crash(i32),
-    /// Not at all: it was killed after [`PATIENCE`].
+    /// Not at all: it was killed.
     Hang,
 }
 
 impl End {
-    /// Whether it crashed or hung.
-    pub const fn is_fault(&self) -> bool {
-        matches!(self, Self::Crash(_) | Self::Hang)
+    /// Whether it crashed, hung, or says that nothing is wrong and there is nothing.
+    pub const fn is_fault(self) -> bool {
+        matches!(self, Self::Silent | Self::Crash(_) | Self::Hang)
     }
 
     /// Describes it in a word or two.
     pub fn describe(self) -> String {
         match self {
             Self::Status(status) => format!("exit {status}"),
+            Self::Silent => "exit 0, prints nothing".to_string(),
             Self::Crash(signal) => {
                 let name = CRASHES.iter().find(|(number, _)| *number == signal);
                 name.map_or_else(|| format!("signal {signal}"), |(_, name)| (*name).to_string())
@@ -109,20 +112,19 @@ impl Reader {
         };
         let words: Vec<String> =
             command.iter().map(|word| word.replace("{in}", &path.to_string_lossy())).collect();
-        run(&words).0
+        run(&words, PATIENCE)
     }
 }
 
-/// Runs a program, with little memory and for a short time; returns how it ended, and whether it
-/// printed anything on its standard output.
+/// Runs a program, with little memory and for some seconds, and returns how it ended.
 ///
 /// # Panics
 ///
 /// If there is no `timeout` of coreutils.
-pub fn run(words: &[String]) -> (End, bool) {
+pub fn run(words: &[String], patience: u32) -> End {
     let limits = format!("ulimit -c 0 -v {MEMORY_KIB}; exec \"$@\"");
     let mut command = Command::new("timeout");
-    command.args(["-s", "KILL", PATIENCE, "bash", "-c", &limits, "bash"]);
+    command.args(["-s", "KILL", &patience.to_string(), "bash", "-c", &limits, "bash"]);
     let program = words.first().map(|name| find(name));
     command.args(program).args(words.iter().skip(1));
     // No file of the user takes part.
@@ -130,8 +132,9 @@ pub fn run(words: &[String]) -> (End, bool) {
     command.env("HOME", home.path()).current_dir(home.path());
     let output = command.stdin(Stdio::null()).stderr(Stdio::null()).output().unwrap();
     let status = output.status;
-    let end = match status.code() {
+    match status.code() {
         Some(KILLED) => End::Hang,
+        Some(0) if output.stdout.is_empty() => End::Silent,
         Some(code) => {
             let signal = code - SIGNALS;
             let is_crash = CRASHES.iter().any(|(number, _)| *number == signal);
@@ -139,8 +142,7 @@ pub fn run(words: &[String]) -> (End, bool) {
         }
         None if status.signal() == Some(9) => End::Hang,
         None => End::Crash(status.signal().unwrap_or(0)),
-    };
-    (end, !output.stdout.is_empty())
+    }
 }
 
 /// Returns the program of a name: those of ovni lie beside the emulator.

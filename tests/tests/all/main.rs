@@ -11,6 +11,7 @@
 //!  beginnings                       recordings after other bytes, or without their beginning
 //!  encodings                        sound recordings, compressed or converted as a whole
 //!  broken                           the scorer of the benchmark of repairs
+//!  readers                          inputs on which the formats' own readers fail
 //!  readings                         doubled blocks, inserted and lost bytes
 //!  observed                         the inputs that campaigns kept, seen as before
 //!  command_line write_faults        the program
@@ -46,6 +47,7 @@ mod labels;
 mod limits;
 mod observed;
 mod properties;
+mod readers;
 mod readings;
 mod specimens;
 mod steps;

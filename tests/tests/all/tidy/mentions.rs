@@ -106,8 +106,11 @@ fn texts_with_options(file: &File) -> Vec<String> {
         let is_foreign = |line: &&str| {
             let other = ["cargo", "perf", "apitrace", "apt", "qemu", "ovniemu", "git", "prlimit"];
             let line = line.trim_start().trim_start_matches("$ ");
-            other.iter().any(|name| line.starts_with(&format!("{name} ")))
-                && !line.contains("tracemend ")
+            // On a line of its own, or in a cell of a table.
+            let begins = |name: &&str| {
+                line.starts_with(&format!("{name} ")) || line.contains(&format!("| `{name} "))
+            };
+            other.iter().any(begins) && !line.contains("tracemend ")
         };
         return lines.filter(|line| !is_foreign(line)).map(str::to_owned).collect();
     }

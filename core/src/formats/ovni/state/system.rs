@@ -79,7 +79,7 @@ pub struct OffsetFault {
     pub span: Span,
     /// Number of the line, from 1; 0 for the table as a whole.
     pub number: usize,
-    /// What is wrong with it.
+    /// Its fault.
     pub message: String,
     /// The offset, if only the host is wrong.
     pub offset: Option<i64>,

@@ -169,7 +169,7 @@ struct Stream {
     is_broken: bool,
 }
 
-/// What is done with records.
+/// The use that is made of records.
 enum Pass {
     /// Those about threads and memory are gathered.
     Gathering(Gatherer),

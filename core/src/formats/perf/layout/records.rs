@@ -191,7 +191,7 @@ const STAT: &Row = &[
 ];
 const TIME_CONV: &Row =
     &[("time_conv.time_shift", U64), ("time_conv.time_mult", U64), ("time_conv.time_zero", U64)];
-/// What writers since 5.10 add to TIME_CONV.
+/// The fields that writers since 5.10 add to TIME_CONV.
 const TIME_CONV_5_10: &Row = &[
     ("time_conv.time_cycles", U64),
     ("time_conv.time_mask", Hex64),

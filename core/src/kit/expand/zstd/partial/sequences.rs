@@ -70,7 +70,7 @@ const MATCH_LENGTH_COUNTS: [i64; 53] = [
 const OFFSET_COUNTS: [i64; 29] =
     [1, 1, 1, 1, 1, 1, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, -1, -1, -1, -1, -1];
 
-/// What the codes of a table stand for.
+/// The meaning of the codes of a table.
 #[derive(Clone, Copy)]
 struct Codes {
     limits: FseLimits,
