@@ -1,4 +1,5 @@
-//! A failure or a kill at each single system call by which a run writes, injected by strace.
+//! A failure, an interruption or a kill at each single system call by which a run writes, injected
+//! by strace.
 
 use tracemend_tests::notice;
 use tracemend_tests::sweep::is_left_to_the_gate;
@@ -25,52 +26,63 @@ const CALLS: [&str; 13] = [
 const CALLS_MAX: u32 = 64;
 
 /// One run of the program with a fault.
-struct Run {
-    code: Option<i32>,
-    err: String,
+pub(super) struct Run {
+    pub(super) code: Option<i32>,
+    pub(super) err: String,
+    pub(super) out: String,
     /// Whether the run came to the call.
-    has_fault: bool,
+    pub(super) has_fault: bool,
 }
 
 /// Runs the program in a folder with a fault (`error=EIO` or `signal=KILL`) at the call number
-/// `when`; `None` if strace is missing or may not trace.
-fn run(folder: &Path, args: &[&str], call: &str, fault: &str, when: u32) -> Option<Run> {
+/// `when`, of those that use a path if one is given; `None` if strace is missing or may not trace.
+pub(super) fn run(
+    folder: &Path,
+    args: &[&str],
+    (call, path): (&str, Option<&str>),
+    fault: &str,
+    when: u32,
+) -> Option<Run> {
     let log = TempDir::new().unwrap();
     let log = log.path().join("log");
     let mut strace = Command::new("strace");
     strace.args(["-f", "-qq", "-o"]).arg(&log).arg("-e").arg(format!("trace={call}"));
+    if let Some(path) = path {
+        strace.arg("-P").arg(folder.join(path));
+    }
     strace.arg("-e").arg(format!("inject={call}:{fault}:when={when}"));
     let output = strace.arg(PROGRAM).args(args).current_dir(folder).output().ok()?;
     let err = String::from_utf8_lossy(&output.stderr).into_owned();
-    if err.starts_with("strace:") {
+    if err.starts_with("strace:") && !err.contains("resolved into") {
         return None;
     }
     let log = fs::read_to_string(log).ok()?;
     let has_fault = log.contains("(INJECTED)") || log.contains("killed by SIGKILL");
-    Some(Run { code: output.status.code(), err, has_fault })
+    let out = String::from_utf8_lossy(&output.stdout).into_owned();
+    Some(Run { code: output.status.code(), err, out, has_fault })
 }
 
 /// A folder with the recording `x`.
-fn place(bytes: &[u8]) -> TempDir {
+pub(super) fn place(bytes: &[u8]) -> TempDir {
     let folder = TempDir::new().unwrap();
     fs::write(folder.path().join("x"), bytes).unwrap();
     folder
 }
 
-/// Runs a repair with each fault at each call, and passes every result to `check`.
-fn with_every_fault(
+/// Runs a command with each fault at each call, and passes every result to `check`.
+pub(super) fn with_every_fault(
     place: impl Fn() -> TempDir,
     args: &[&str],
     mut check: impl FnMut(&Path, &Run, &str),
 ) {
     let mut faults = 0;
-    let kinds = ["error=ENOSPC", "error=EIO", "signal=KILL"].into_iter();
+    let kinds = ["error=ENOSPC", "error=EIO", "error=EINTR", "signal=KILL"].into_iter();
     let kinds = kinds.flat_map(|fault| CALLS.map(|call| (fault, call)));
     let share = Share::one_in(1);
     for (fault, call) in share.of(kinds) {
         for when in 1..=CALLS_MAX {
             let folder = place();
-            let Some(run) = run(folder.path(), args, call, fault, when) else {
+            let Some(run) = run(folder.path(), args, (call, None), fault, when) else {
                 notice::skip("faults at single calls", "strace is missing or may not trace");
                 return;
             };
@@ -82,10 +94,11 @@ fn with_every_fault(
             check(folder.path(), &run, &label);
         }
     }
+    eprintln!("{faults} faults: {}", args.join(" "));
     assert!(faults > share.count(20), "{faults} faults");
 }
 
-fn source() -> Vec<u8> {
+pub(super) fn source() -> Vec<u8> {
     perf::clean().swap_remove(0).built.crashed_torn(5)
 }
 
@@ -188,7 +201,7 @@ fn directory() -> TempDir {
 }
 
 /// Every file and link below a folder in `folder`, by its name in that.
-fn relative(folder: &Path, name: &str) -> Vec<(PathBuf, Vec<u8>)> {
+pub(super) fn relative(folder: &Path, name: &str) -> Vec<(PathBuf, Vec<u8>)> {
     let root = folder.join(name);
     let files = below(&root).into_iter();
     files.map(|(path, bytes)| (path.strip_prefix(&root).unwrap().into(), bytes)).collect()

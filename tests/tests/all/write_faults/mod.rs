@@ -1,8 +1,10 @@
 //! After a killed run or a failed write there is no partial output and no temporary file, and the
 //! source is unchanged. These tests run the program as a process.
 
+mod commands;
 mod injected;
 mod night;
+mod power;
 mod signals;
 
 use std::fs::{self, OpenOptions};

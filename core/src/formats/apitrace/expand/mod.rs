@@ -202,7 +202,7 @@ pub struct Expansion<'a> {
 }
 
 enum Kind<'a> {
-    Snappy(snappy::Chunks<'a>),
+    Snappy(Box<snappy::Chunks<'a>>),
     Gzip(Box<gzip::Members<'a>>),
     Zstd(Box<zstd::Frames<'a>>),
     Brotli(Box<brotli::Stream<'a>>),
@@ -213,7 +213,7 @@ impl<'a> Expansion<'a> {
     /// Expands a stream from its beginning.
     pub fn new(source: &Source<'a>, container: Container, limits: &Limits) -> Self {
         let kind = match container {
-            Container::Snappy => Kind::Snappy(snappy::Chunks::new(source, limits)),
+            Container::Snappy => Kind::Snappy(Box::new(snappy::Chunks::new(source, limits))),
             Container::Gzip => Kind::Gzip(Box::new(gzip::Members::new(source))),
             Container::Zstd => Kind::Zstd(Box::new(zstd::Frames::new(source, limits))),
             Container::Brotli => Kind::Brotli(Box::new(brotli::Stream::new(source))),
