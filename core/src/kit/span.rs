@@ -79,7 +79,8 @@ impl Span {
         self.end <= self.start
     }
 
-    /// Returns whether two spans share a byte of the same layer.
+    /// Returns whether two spans share a byte of the same layer, or an empty one lies inside the
+    /// other: between two of its bytes.
     pub fn overlaps(&self, other: &Self) -> bool {
         self.layer == other.layer && self.start < other.end && other.start < self.end
     }

@@ -10,6 +10,7 @@
 //!  undo                             repairs, proven and undone
 //!  beginnings                       recordings after other bytes, or without their beginning
 //!  encodings                        sound recordings, compressed or converted as a whole
+//!  exhaustive                       short windows, spans, sources and patches, each of them
 //!  broken                           the scorer of the benchmark of repairs
 //!  readers                          inputs on which the formats' own readers fail
 //!  readings                         doubled blocks, inserted and lost bytes
@@ -40,6 +41,7 @@ mod command_line;
 mod corpus;
 mod differences;
 mod encodings;
+mod exhaustive;
 mod gaps;
 mod hard;
 mod known_originals;
