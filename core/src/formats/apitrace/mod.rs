@@ -56,12 +56,13 @@ use crate::model::{Finding, Report};
 use crate::sight::Auditor;
 use decode::definitions::Definitions;
 use expand::{Container, Expansion, Fault};
+use recover::arrangement::{self, Arrangement};
 use recover::beginning::{
     find_container, find_named, find_unmarked, holds_trace, is_empty, shows_names,
 };
 use recover::signatures::find_build;
 use recover::trace::{Gap, ReadOptions, Trace};
-use recover::{arrangement, displaced, parts};
+use recover::{displaced, parts};
 use repair::StreamEditor;
 use repair::damage::Donor;
 
@@ -217,7 +218,14 @@ impl Format for Apitrace {
             if may_be_two && let Some(found) = parts::find_parts(&source, limits, overlap) {
                 return check::check_parts(trace, &found, editor, options, report);
             }
-            if let Some(found) = found {
+            // Beside other damage, units may fit one another by chance.
+            let gains = |found: &Arrangement| {
+                let read = || Trace::read(&found.view(&source), container, read);
+                found.is_whole
+                    || !found.copies.is_empty()
+                    || read().tracker.history.count > trace.tracker.history.count
+            };
+            if let Some(found) = found.filter(gains) {
                 return check::check_arrangement(trace, &found, editor, options, report);
             }
         }

@@ -1,11 +1,17 @@
 //! Traces of versions before 4, whose enters carry no thread: calls of several threads interleave.
 
-use tracemend::{FileSet, Options, Outcome, Severity};
+use tracemend::formats::apitrace::rules;
+use tracemend::{FileSet, FormatId, Options, Outcome, Safety, Severity};
 use tracemend_tests::forge::apitrace::{Container, Stream, old_threads};
 use tracemend_tests::judge::apitrace::Apitrace;
 use tracemend_tests::judge::apitrace::survival::{Damaged, Numbers, Original, damage};
+use tracemend_tests::known_originals::damage::{Kind, damage_by};
+use tracemend_tests::known_originals::{self, Dice, SUBJECTS, set};
 use tracemend_tests::mended::mended;
 use tracemend_tests::sweep::{Share, is_left_to_the_gate};
+
+/// Traces with four doubled blocks.
+const DOUBLED: u64 = 24;
 
 /// Numbers of threads.
 const THREADS: [usize; 7] = [1, 2, 3, 5, 9, 40, 100];
@@ -106,4 +112,33 @@ fn damage_costs_traces_of_several_threads_little_more_than_those_of_one() {
     }
     eprintln!("of a thousand calls survive, with 1, 2 and 4 threads: {shares:?}");
     assert!(shares.iter().all(|share| share + 100 >= shares[0]), "{shares:?}");
+}
+
+/// In doubled blocks no chunk left its place. A damaged chunk that happens to continue another one
+/// must not be called out of order, exactly.
+#[test]
+fn chunks_beside_damage_are_not_put_in_another_order_exactly() {
+    if is_left_to_the_gate("chunks beside damage are not put in another order exactly") {
+        return;
+    }
+    let subject = SUBJECTS.iter().find(|subject| subject.format == FormatId::APITRACE).unwrap();
+    let is_old =
+        |original: &&known_originals::Original| original.name.starts_with("old_threads_long");
+    let originals: Vec<_> = subject.originals.iter().filter(is_old).collect();
+    assert!(!originals.is_empty());
+    let mut counts = [0; 2];
+    for case in 0..DOUBLED {
+        let mut dice = Dice::seeded(case);
+        let original = originals[dice.below(originals.len())];
+        let kinds = [Kind::Double; 4];
+        let Some(damaged) = damage_by(&original.files, &kinds, &mut dice) else { continue };
+        let report = tracemend::check(&set(&damaged.files), &Options::default());
+        let rule = &rules::CHUNKS_OUT_OF_ORDER;
+        for finding in report.findings().iter().filter(|one| one.rule == rule) {
+            let fix = finding.fix.as_ref().unwrap();
+            counts[usize::from(fix.safety == Safety::Exact)] += 1;
+        }
+    }
+    eprintln!("{} of {DOUBLED} cases with other orders, {} exactly", counts[0], counts[1]);
+    assert_eq!(counts[1], 0);
 }

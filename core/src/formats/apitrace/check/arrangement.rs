@@ -56,7 +56,8 @@ impl TraceCheck<'_, '_> {
         let finding = Finding::new(&rules::CHUNKS_OUT_OF_ORDER, first.stored, "chunk", message)
             .note("other faults are looked for once they are in order");
         let summary = format!("put {} in order", plural(count, container.unit()));
-        let mut plan = FixPlan::of_stream(Safety::Exact, summary, []);
+        let safety = if found.is_whole { Safety::Exact } else { Safety::Lossy };
+        let mut plan = FixPlan::of_stream(safety, summary, []);
         for (place, unit) in moved() {
             if let (Some(place), Some(unit)) = (units.get(place), units.get(*unit)) {
                 plan.direct.push(Edit::replace(place.stored, self.editor.bytes(unit.stored)));

@@ -47,12 +47,29 @@ pub struct Arrangement {
     pub order: Vec<usize>,
     /// Units that repeat the beginning of another one, and that one.
     pub copies: Vec<(usize, usize)>,
+    /// Whether each unit continues the one before it, and all can be read. Otherwise damaged units
+    /// may continue others by chance.
+    pub is_whole: bool,
 }
 
 impl Arrangement {
     /// Whether units are in another place than they belong.
     pub fn is_out_of_order(&self) -> bool {
         !self.order.is_sorted()
+    }
+
+    /// Returns the file with its units in order.
+    pub fn view<'a>(&self, source: &Source<'a>) -> Source<'a> {
+        let mut pieces: Vec<&'a [u8]> = Vec::new();
+        let mut at = 0;
+        for (place, unit) in self.units.iter().zip(&self.order) {
+            let unit = self.units.get(*unit).map_or(place.stored, |unit| unit.stored);
+            pieces.extend(source.slices(at, place.stored.start));
+            pieces.extend(source.slices(unit.start, unit.end));
+            at = place.stored.end;
+        }
+        pieces.extend(source.slices(at, source.len()));
+        Source::from_pieces(pieces)
     }
 }
 
@@ -83,8 +100,8 @@ pub fn find_arrangement(
         if search.is_outdated {
             continue;
         }
-        let order = search.order;
-        let found = Arrangement { units, order, copies };
+        let (order, is_whole) = (search.order, search.is_whole);
+        let found = Arrangement { units, order, copies, is_whole };
         let is_other = found.is_out_of_order() || !found.copies.is_empty();
         return is_other.then_some(found);
     }
@@ -121,6 +138,8 @@ pub(super) struct Search<'s, 'a> {
     copies: Vec<(usize, usize)>,
     /// Whether a unit in the order turned out to be a copy.
     is_outdated: bool,
+    /// Whether all units are in the order, and could be read.
+    is_whole: bool,
     pub(super) stream: StreamState,
 }
 
@@ -147,18 +166,28 @@ impl<'s, 'a> Search<'s, 'a> {
             tracker: StreamTracker::new(limits, false),
             tail: Vec::new(),
         };
-        let order = Vec::new();
-        Self { source, container, limits, units, order, rest, copies, is_outdated: false, stream }
+        Self {
+            source,
+            container,
+            limits,
+            units,
+            order: Vec::new(),
+            rest,
+            copies,
+            is_outdated: false,
+            is_whole: false,
+            stream,
+        }
     }
 
     fn run(&mut self) {
-        while let Some(next) = self.find_next() {
+        let mut is_read = true;
+        while let Some(next) = self.find_next().filter(|_| is_read) {
             self.rest.retain(|unit| *unit != next);
             self.order.push(next);
-            if !self.read_unit(next) {
-                break;
-            }
+            is_read = self.read_unit(next);
         }
+        self.is_whole = is_read && self.rest.is_empty();
         // The others stay where they are.
         self.order.append(&mut self.rest);
     }

@@ -45,7 +45,8 @@ pub(super) fn find(peek: Peek<'_>, table: &Entries, len: u64) -> Option<Reading>
         pairs().skip(first).take(last.saturating_sub(first).saturating_add(1)).collect();
     let described = possible.iter().find(|(bit, _)| *bit == feature::EVENT_DESC);
     let described = described.map(|(_, section)| *section);
-    let mut search = Search { peek, len, described, best: None, others: 0, is_partial: false };
+    let mut search =
+        Search { peek, len, described, near: &possible, best: None, others: 0, is_partial: false };
     if first_moved == 0 {
         search.try_before(table);
     }
@@ -79,6 +80,8 @@ struct Search<'a> {
     len: u64,
     /// EVENT_DESC, if the place may be in it.
     described: Option<Section>,
+    /// The sections in which the place may be, or beside which.
+    near: &'a [(u32, Section)],
     /// The best place, with the number of bytes of EVENT_DESC that differ from the attr table.
     best: Option<(u64, u64)>,
     /// Number of places that are as good, and leave other bytes.
@@ -91,7 +94,7 @@ impl Search<'_> {
     /// Tries the place before the first section. The bytes between it and the table have no shape.
     fn try_before(&mut self, table: &Entries) {
         let (start, Some(first)) = (table.span().end, table.sections.first()) else { return };
-        self.try_place(first.offset, |_| true, |_| true);
+        self.try_place(first.offset, |_| true);
         self.is_partial |= !self.is_same(start.min(first.offset), first.offset);
     }
 
@@ -102,19 +105,12 @@ impl Search<'_> {
         self.is_partial |= !is_short;
         let first = if is_short { section.offset } else { end };
         for at in (first..=end).rev() {
-            let fits = |without: Peek<'_>| has_shape(without, bit, section);
-            self.try_place(at, fits, |without| shape::has_plain_texts(without, bit, section));
+            self.try_place(at, |without| has_shape(without, bit, section));
         }
     }
 
-    /// Tries a place; `fits` judges the file without the bytes that were inserted there, and
-    /// `is_clean` whether what is left shows no damage.
-    fn try_place(
-        &mut self,
-        at: u64,
-        fits: impl Fn(Peek<'_>) -> bool,
-        is_clean: impl Fn(Peek<'_>) -> bool,
-    ) {
+    /// Tries a place; `fits` judges the file without the bytes that were inserted there.
+    fn try_place(&mut self, at: u64, fits: impl Fn(Peek<'_>) -> bool) {
         let rest = at.saturating_add(self.len);
         let source = &self.peek.source;
         let pieces = source.slices(0, at).chain(source.slices(rest, self.peek.len()));
@@ -124,7 +120,10 @@ impl Search<'_> {
             return;
         }
         let differences = self.described.map_or(0, |section| count_differences(without, section));
-        let differences = differences.saturating_add(u64::from(!is_clean(without)));
+        // Damage beside the place may have moved it.
+        let is_plain =
+            self.near.iter().all(|(bit, one)| shape::has_plain_texts(without, *bit, *one));
+        let differences = differences.saturating_add(u64::from(!is_plain));
         let Some((least, best)) = self.best else {
             self.best = Some((differences, at));
             return;
