@@ -97,6 +97,22 @@ pub(crate) fn explains(stored: &Report, other: impl FnOnce() -> Report) -> bool 
     is_ahead && !is_less && !other.incomplete()
 }
 
+/// Returns whether some files of a recording have fewer faults in `other`: what they had there has
+/// one cause, whatever other files have.
+pub(crate) fn explains_files(stored: &Report, other: &Report, files: &[u32]) -> bool {
+    let weigh = |report: &Report| {
+        let is_inside = |finding: &&Finding| files.contains(&finding.span.layer.file);
+        let findings = report.findings().iter().filter(is_inside);
+        let weights = findings.map(|finding| weigh_finding(finding).1);
+        let mut evidence = Evidence::default();
+        evidence.refute(weights.fold(0, u64::saturating_add));
+        evidence
+    };
+    let is_less = hides_data(Cause::Inserted, stored, other);
+    let is_same = stored.format == other.format && !is_less && !other.incomplete();
+    is_same && is_clearly_ahead(&weigh(other), &weigh(stored))
+}
+
 /// Returns whether a conversion that was undone leaves less that contradicts the recording, and
 /// more than twice the records: the beginning was converted, so that nothing after it was read.
 /// Where nothing at all was read, one fault may stand for all that other damage left.

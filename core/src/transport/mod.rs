@@ -32,7 +32,7 @@ use crate::kit::source::Source;
 use crate::kit::words::byte_count;
 use crate::kit::wrapper::Wrapper;
 use crate::mend::plan::{Digest, Plan};
-use crate::mend::reading::{check, explains, reads_further};
+use crate::mend::reading::{check, explains, explains_files, reads_further};
 use crate::mend::view::check_plain;
 use crate::model::Finding;
 use crate::model::arrival::Undone;
@@ -325,9 +325,29 @@ impl<S: Store> Engine<'_, S> {
             files.push((file.name.clone(), content.unwrap_or(Content::Stored(index))));
         }
         let arrived = Arrived { files, undone, is_folder: false, obstacle: None };
-        let is_explained =
-            !arrived.undone.is_empty() && self.is_explained(stored, &arrived.view(stored));
+        let is_explained = !arrived.undone.is_empty()
+            && self.are_explained(stored, &arrived.view(stored), &arrived.undone);
         Ok(is_explained.then_some(arrived))
+    }
+
+    /// Returns whether each file that ways have changed begins like a recording then, and not
+    /// before, or the checks explain the faults of the others. Other damage in them, or in other
+    /// files, proves nothing against a way.
+    fn are_explained(
+        &self,
+        stored: &FileSet<'_>,
+        arrived: &FileSet<'_>,
+        undone: &[Undone],
+    ) -> bool {
+        let begins =
+            |files: &FileSet<'_>, file: u32| catalogue::begins(&files.bytes(file).read(0, HEAD));
+        let changed = undone.iter().map(|one| one.finding.span.layer.file);
+        let open = changed.filter(|file| begins(stored, *file) || !begins(arrived, *file));
+        let open: Vec<u32> = open.collect();
+        let plain = |files: &FileSet<'_>| check_plain(files, self.options);
+        open.is_empty()
+            || self.is_explained(stored, arrived)
+            || explains_files(&plain(stored), &plain(arrived), &open)
     }
 
     /// Returns whether a recording may come out of a way.
