@@ -1,6 +1,6 @@
 //! All metadata together: looms, processes, threads, and where streams contradict each other.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::formats::ovni::decode::files::StreamFiles;
 use crate::formats::ovni::decode::trace::Trace;
@@ -21,7 +21,7 @@ pub fn build_system(trace: &Trace<'_, '_>, metas: &[Metadata], report: &mut Repo
         looms: BTreeMap::new(),
         processes: BTreeMap::new(),
         threads: BTreeMap::new(),
-        by_phyid: BTreeMap::new(),
+        cpus: BTreeMap::new(),
         report,
     };
     // The model ovni is always enabled.
@@ -41,9 +41,6 @@ pub fn build_system(trace: &Trace<'_, '_>, metas: &[Metadata], report: &mut Repo
     system
 }
 
-/// CPUs of a loom by physical id: index, and the place of the definition.
-type CpusByPhyid = BTreeMap<i64, (i64, Span)>;
-
 struct SystemBuilder<'r, 't, 'a> {
     trace: &'t Trace<'t, 'a>,
     system: System,
@@ -54,7 +51,8 @@ struct SystemBuilder<'r, 't, 'a> {
     /// Number of the first stream of each thread, and the place of its `tid`, by its process and
     /// id.
     threads: BTreeMap<(usize, i64), (usize, Option<Span>)>,
-    by_phyid: BTreeMap<usize, CpusByPhyid>,
+    /// The CPUs of each loom: index and physical id.
+    cpus: BTreeMap<usize, BTreeSet<(i64, i64)>>,
     report: &'r mut Report,
 }
 
@@ -83,8 +81,7 @@ impl SystemBuilder<'_, '_, '_> {
         }
         if let Some(found) = self.system.looms.get_mut(loom) {
             found.streams.push(number);
-            let by_phyid = self.by_phyid.entry(loom).or_default();
-            merge_cpus(found, by_phyid, metadata, self.report);
+            merge_cpus(found, self.cpus.entry(loom).or_default(), metadata);
         }
         if let Some(found) = self.system.processes.get_mut(process) {
             found.streams.push(number);
@@ -186,30 +183,11 @@ fn merge_shared_value(
     }
 }
 
-fn merge_cpus(
-    loom: &mut Loom,
-    by_phyid: &mut CpusByPhyid,
-    metadata: &Metadata,
-    report: &mut Report,
-) {
-    const PATH: &str = "stream.json:ovni.loom_cpus";
-    for cpu in &metadata.definitions.cpus {
-        match by_phyid.get(&cpu.phyid) {
-            None => {
-                by_phyid.insert(cpu.phyid, (cpu.index, cpu.span));
-                loom.cpus.push((cpu.index, cpu.phyid, cpu.span));
-            }
-            Some((index, span)) if *index != cpu.index => {
-                let message = format!(
-                    "inconsistent index of the CPU with phyid {}: {} here, {index} elsewhere",
-                    cpu.phyid, cpu.index
-                );
-                let finding = Finding::new(&rules::METADATA_CONFLICT, cpu.span, PATH, message);
-                report.push(finding.related(*span, "other definition"));
-            }
-            Some(_) => {}
-        }
-    }
+/// Adds the CPUs of a stream that none before it has defined in the same way.
+fn merge_cpus(loom: &mut Loom, known: &mut BTreeSet<(i64, i64)>, metadata: &Metadata) {
+    let cpus = metadata.definitions.cpus.iter();
+    let new = cpus.filter(|cpu| cpu.index < 0 || known.insert((cpu.index, cpu.phyid)));
+    loom.cpus.extend(new.map(|cpu| (cpu.index, cpu.phyid, cpu.span)));
 }
 
 fn merge_marks(system: &mut System, metas: &[&Metadata], report: &mut Report) {

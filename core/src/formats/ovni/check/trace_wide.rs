@@ -1,6 +1,6 @@
 //! Faults that only show when all streams are compared.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::formats::ovni::check::completion::{first_readable, with_members};
 use crate::formats::ovni::check::log::Log;
@@ -8,6 +8,7 @@ use crate::formats::ovni::check::{clock_offsets, invalid_keys, ranks};
 use crate::formats::ovni::layout::{CLOCK_GATE_NS, MARK_TYPES, MODELS};
 use crate::formats::ovni::limits::RESTORED;
 use crate::formats::ovni::repair::build_fix;
+use crate::formats::ovni::repair::cpus::renumber_cpus;
 use crate::formats::ovni::repair::definitions::restore_definitions;
 use crate::formats::ovni::repair::metadata::{
     mandatory_members, missing_counters, missing_cpus, missing_marks, required_model,
@@ -214,16 +215,38 @@ fn check_models(summary: &TraceSummary<'_, '_>, log: &mut Log) {
 fn check_cpus(summary: &TraceSummary<'_, '_>, log: &mut Log) {
     for (index, loom) in summary.system.looms.iter().enumerate() {
         let missing = summary.shortages.cpus.get(&index).filter(|missing| missing.highest >= 0);
-        let is_sound = loom.cpu_count().is_some() && missing.is_none();
-        if is_sound || summary.first_in_repair(&loom.streams).is_some() {
+        let wrong = renumber_cpus(summary, loom);
+        let is_sound = loom.cpu_count().is_some() && missing.is_none() && wrong.is_empty();
+        let is_added_anyway = wrong.is_empty() && summary.first_in_repair(&loom.streams).is_some();
+        if is_sound || is_added_anyway {
             continue;
         }
         let Some(stream) = first_readable(summary, &loom.streams) else { continue };
-        let finding = report_cpus(loom, missing, stream);
-        let members = missing_cpus(summary, index).into_iter().collect();
-        let fix = "add the missing CPUs";
-        log.push(with_members(summary, stream, finding, members, fix));
+        let finding = report_double_cpu(loom).unwrap_or_else(|| report_cpus(loom, missing, stream));
+        if wrong.is_empty() {
+            let members = missing_cpus(summary, index).into_iter().collect();
+            log.push(with_members(summary, stream, finding, members, "add the missing CPUs"));
+        } else {
+            let text = format!("number {} anew", count(wrong.len(), "CPU"));
+            log.push(finding.fix(build_fix(text, wrong)));
+        }
     }
+}
+
+/// Reports a CPU whose index is not the same in all definitions.
+fn report_double_cpu(loom: &Loom) -> Option<Finding> {
+    let mut known = BTreeMap::new();
+    let mut cpus = loom.cpus.iter().filter(|(_, phyid, _)| *phyid >= 0);
+    let (index, phyid, span, (other, first)) = cpus.find_map(|(index, phyid, span)| {
+        let first = *known.entry(phyid).or_insert((index, span));
+        (first.0 != index).then_some((index, phyid, span, first))
+    })?;
+    let message = format!(
+        "inconsistent index of the CPU with phyid {phyid}: {index} here, {other} elsewhere"
+    );
+    let path = "stream.json:ovni.loom_cpus";
+    let finding = Finding::new(&rules::METADATA_CONFLICT, *span, path, message);
+    Some(finding.related(*first, "other definition"))
 }
 
 fn report_cpus(

@@ -48,6 +48,21 @@ pub fn version_member() -> NewMember {
     NewMember { path: Vec::new(), key: "version".to_string(), value }
 }
 
+/// Returns a CPU of `ovni.loom_cpus`, as libovni writes it.
+pub fn cpu_text((index, phyid): (i64, i64)) -> String {
+    /// Objects and arrays around it.
+    const DEPTH: usize = 3;
+    let mut text = String::new();
+    write(&cpu_value(index, phyid), DEPTH, &mut text);
+    text
+}
+
+/// Returns the value of a CPU.
+pub fn cpu_value(index: i64, phyid: i64) -> NewValue {
+    let member = |key: &str, value: i64| (key.to_string(), NewValue::Raw(value.to_string()));
+    NewValue::Object(vec![member("index", index), member("phyid", phyid)])
+}
+
 /// A value that is replaced: its place, its depth, and the member that it becomes.
 type Replaced = (Span, usize, Vec<(String, NewValue)>);
 

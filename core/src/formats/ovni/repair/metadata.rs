@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::formats::ovni::layout::{MARK_TYPES, MODELS, Version, display_version, model};
 use crate::formats::ovni::limits::LOOM_CPUS;
 use crate::formats::ovni::repair::members::{
-    NewMember, NewValue, insert_members, version_member, write_document,
+    NewMember, NewValue, cpu_value, insert_members, version_member, write_document,
 };
 use crate::formats::ovni::repair::process::{app_id_member, find_ranks};
 use crate::formats::ovni::state::summary::{StreamSummary, TraceSummary};
@@ -208,8 +208,7 @@ pub fn missing_cpus(summary: &TraceSummary<'_, '_>, loom: usize) -> Option<NewMe
             phyid = next;
         }
         taken.insert(phyid);
-        let member = |key: &str, value: i64| (key.to_string(), raw(value));
-        cpus.push(NewValue::Object(vec![member("index", index), member("phyid", phyid)]));
+        cpus.push(cpu_value(index, phyid));
     }
     (!cpus.is_empty()).then(|| NewMember::of_ovni("loom_cpus", NewValue::Array(cpus)))
 }

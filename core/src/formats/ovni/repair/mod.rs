@@ -8,12 +8,13 @@
 //!  upgrade      the newest layout             aside      streams that do not count
 //!  syntax       a damaged JSON text            offsets    clock-offsets.txt
 //!  values       values instead of invalid ones   encoding   metadata in UTF-16
-//!  process      values that threads share
+//!  process      values that threads share    cpus       numbers of CPUs
 //! ```
 
 pub mod aside;
 pub mod clock;
 pub mod close;
+pub mod cpus;
 pub mod definitions;
 pub mod encode;
 pub mod encoding;

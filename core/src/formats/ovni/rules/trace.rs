@@ -85,8 +85,10 @@ rules! {
         problem: "All ovni.loom_cpus of a loom together have every index from 0 to N-1 once, and \
             at least one CPU. Every CPU that an event names is one of them, or -1.",
         impact: "ovniemu refuses the whole trace.",
-        remedy: Remedy::Fix("Adds the missing CPUs with physical ids that no other CPU has.\n\
-            Class: synthetic. Cost: none.\n\
+        remedy: Remedy::Fix("Adds the missing CPUs with physical ids that no other CPU has. If two \
+            CPUs have the same number, the one that is out of its place in the list gets a free \
+            one.\n\
+            Class: synthetic; lossy if it replaces a number. Cost: none; the stored number.\n\
             Run:\n\
             \x20 tracemend repair trace/ -o repaired/"),
         source: "ovni 1.14.0, src/emu/loom.c; src/emu/ovni/event.c",

@@ -14,6 +14,8 @@ use crate::kit::words::byte_count;
 /// at most 255 bytes.
 const COUNTER_NAME_MAX: usize = 255 - "hwc-.cfg".len();
 const CPUS: &str = "ovni.loom_cpus";
+/// A number of a CPU that is invalid: no CPU has it.
+const INVALID: i64 = -1;
 
 impl MetadataCheck<'_, '_> {
     pub(super) fn check_cpus(&mut self, root: Item<'_, '_>) {
@@ -29,37 +31,36 @@ impl MetadataCheck<'_, '_> {
             self.push_finding(&rules::BAD_VALUE, list.span(), CPUS, message);
         }
         for item in list.items() {
-            if item.kind() != Kind::Object {
+            let (mut index, mut phyid) = (INVALID, INVALID);
+            if item.kind() == Kind::Object {
+                index = self.read_cpu_key(item, "index");
+                phyid = self.read_cpu_key(item, "phyid");
+            } else {
                 self.push_invalid(item, CPUS, "an object with index and phyid");
-                continue;
             }
-            let (index, phyid) =
-                (self.read_cpu_key(item, "index"), self.read_cpu_key(item, "phyid"));
-            if let (Some(index), Some(phyid)) = (index, phyid) {
-                let span = self.span(item.span());
-                self.found.definitions.cpus.push(Cpu { index, phyid, span });
-            }
+            let span = self.span(item.span());
+            self.found.definitions.cpus.push(Cpu { index, phyid, span });
         }
     }
 
-    /// One number of a CPU; `None` if it is invalid.
-    fn read_cpu_key(&mut self, cpu: Item<'_, '_>, key: &str) -> Option<i64> {
+    /// One number of a CPU, or [`INVALID`].
+    fn read_cpu_key(&mut self, cpu: Item<'_, '_>, key: &str) -> i64 {
         let member = cpu.member(key);
         match member.map(|member| self.read_int(member, CPUS)) {
-            Some(Some(value)) if value >= 0 => Some(value),
+            Some(Some(value)) if value >= 0 => value,
             Some(None) if member.is_some_and(|member| member.number().is_some()) => {
                 // The emulator's cast makes a negative number of it.
                 self.push_invalid(member.unwrap_or(cpu), CPUS, "a number of at most 2147483647");
-                None
+                INVALID
             }
             Some(Some(_)) => {
                 self.push_invalid(member.unwrap_or(cpu), CPUS, "a number of at least 0");
-                None
+                INVALID
             }
             _ => {
                 let message = format!("CPU has no number `{key}`, which ovniemu reads as 0");
                 self.push_finding(&rules::TOLERATED_VALUE, cpu.span(), CPUS, message);
-                Some(0)
+                0
             }
         }
     }
