@@ -127,10 +127,14 @@ fn build_finding(reading: &Reading) -> Finding {
             (&common::MISSING_BYTES, format!("{size} {are} missing at {:#x}", span.start))
         }
         Cause::Exchanged => {
-            let size = byte_count(span.len());
-            let second = reading.changes.last().map_or(0, |last| last.range.start);
-            let places = format!("{:#x} and {second:#x}", span.start);
-            (&common::EXCHANGED_BLOCKS, format!("blocks of {size} are exchanged: {places}"))
+            let starts = reading.changes.iter().map(|change| format!("{:#x}", change.range.start));
+            let starts: Vec<String> = starts.collect();
+            let size = match starts.len() {
+                2 => format!("of {} ", byte_count(span.len())),
+                _ => String::new(),
+            };
+            let message = format!("blocks {size}are exchanged: {}", join_and(&starts));
+            (&common::EXCHANGED_BLOCKS, message)
         }
     };
     Finding::new(rule, reading.among.unwrap_or(span), "file", message)
@@ -142,7 +146,10 @@ fn build_fix(reading: &Reading, is_proven: bool) -> Fix {
     let (safety, summary) = match reading.cause {
         Cause::Doubled => (Safety::Exact, format!("drop the copy of {}", byte_count(dropped))),
         Cause::Inserted => (Safety::Exact, format!("drop {}", byte_count(dropped))),
-        Cause::Exchanged => (Safety::Exact, "exchange the two blocks again".to_string()),
+        Cause::Exchanged if reading.changes.len() == 2 => {
+            (Safety::Exact, "exchange the two blocks again".to_string())
+        }
+        Cause::Exchanged => (Safety::Exact, "exchange the blocks again".to_string()),
         Cause::Missing if reading.is_determined => {
             (Safety::Exact, format!("insert {} as their copies have them", byte_count(added)))
         }

@@ -125,12 +125,6 @@ pub(crate) fn reads_further(stored: &Report, other: &Report) -> bool {
         && !other.incomplete()
 }
 
-fn evidence_of(report: &Report) -> Evidence<()> {
-    let mut evidence = Evidence::default();
-    evidence.refute(weigh(report));
-    evidence
-}
-
 /// Returns whether a reading leaves at most half of what contradicts another one.
 fn is_clearly_ahead(one: &Evidence<()>, other: &Evidence<()>) -> bool {
     let (one, other) = (one.contradicted(), other.contradicted());
@@ -158,7 +152,7 @@ pub(crate) fn explain(
         return read.as_ref().map_or_else(|| stored.clone(), describe);
     }
     let hints = format.reading_hints(files, options, &stored);
-    let candidates = gather(files, options, &hints, &stored);
+    let mut candidates = gather(files, options, &hints, &stored);
     let signs = format.description().damage.signs_of_reading;
     let most = options.limits.of(&READING_BYTES);
     let proofs = Proofs {
@@ -167,14 +161,27 @@ pub(crate) fn explain(
         signs,
         most,
     };
-    let decision = race(files, candidates, (&stored, &proofs), check);
-    match decision.winner() {
-        Some(winner @ Candidate { reading: Some(read), .. }) => {
-            let has_rival = decision.beaten.iter().any(|one| is_rival(files, winner, one));
-            describe(read, &stored, files, has_rival)
+    // Each file has its own cause. What is wrong elsewhere contradicts none of its readings.
+    let mut tie = None;
+    let mut indices: Vec<u32> = candidates.iter().map(|reading| reading.file).collect();
+    indices.sort_unstable();
+    indices.dedup();
+    for index in indices {
+        let of_file: Vec<Reading> =
+            candidates.extract_if(.., |reading| reading.file == index).collect();
+        let decision = race(files, of_file, (&stored, &proofs), check);
+        match decision.winner() {
+            Some(winner @ Candidate { reading: Some(read), .. }) => {
+                let has_rival = decision.beaten.iter().any(|one| is_rival(files, winner, one));
+                return describe(read, &stored, files, has_rival);
+            }
+            Some(_) => {}
+            None => tie = tie.or(Some(decision)),
         }
-        Some(_) => stored,
-        None => describe_tie(stored, &decision),
+    }
+    match tie {
+        Some(decision) => describe_tie(stored, &decision),
+        None => stored,
     }
 }
 
@@ -301,6 +308,13 @@ fn race(
     (stored, proofs): (&Report, &Proofs<'_>),
     check: Check<'_>,
 ) -> Decision<Option<Read>, ()> {
+    let file = candidates.first().map_or(0, |reading| reading.file);
+    let elsewhere = weigh_elsewhere(stored, file);
+    let evidence_of = |report: &Report| {
+        let mut evidence = Evidence::default();
+        evidence.refute(weigh(report).saturating_sub(elsewhere));
+        evidence
+    };
     let all = candidates.into_iter().filter_map(|reading| {
         let read = read(files, reading, (stored, proofs), check)?;
         // Of two readings that explain nearly as much, the one that leaves less to correct.
@@ -311,6 +325,13 @@ fn race(
     });
     let unread = Candidate { reading: None, cost: 0, evidence: evidence_of(stored) };
     decide(std::iter::once(unread).chain(all), is_clearly_ahead)
+}
+
+/// Returns what the findings in other files contradict.
+fn weigh_elsewhere(report: &Report, file: u32) -> u64 {
+    let is_other = |finding: &&Finding| finding.span.layer.file != file;
+    let weights = report.findings().iter().filter(is_other);
+    weights.map(|finding| weigh_finding(finding).1).fold(0, u64::saturating_add)
 }
 
 /// Returns whether a dearer reading explains as much as the winner and leaves other bytes: only the

@@ -155,9 +155,10 @@ impl Format for Ovni {
         });
         let is_sign =
             |one: &&Finding| [&rules::CLOCK_BACKWARDS, &rules::DAMAGED_BYTES].contains(&one.rule);
-        let signs = report.findings().iter().filter(is_sign).take(HINTS);
+        let signs = report.findings().iter().filter(is_sign);
         let mut layers: Vec<Layer> = signs.map(|finding| finding.span.layer).collect();
         layers.dedup();
+        layers.truncate(HINTS);
         let resync = options.limits.of(&RESYNC);
         let exchanged = layers
             .into_iter()

@@ -105,10 +105,11 @@ impl Reading {
         Self { file, cause, changes: vec![change], is_determined, among: None, witnesses }
     }
 
-    /// Creates the reading of two blocks that are in each other's places.
-    pub fn exchanged(file: u32, blocks: [Change; 2]) -> Self {
+    /// Creates the reading of blocks that are in each other's places: two, or more after several
+    /// exchanges.
+    pub fn exchanged(file: u32, changes: Vec<Change>) -> Self {
         let (cause, witnesses) = (Cause::Exchanged, Vec::new());
-        Self { file, cause, changes: blocks.into(), is_determined: true, among: None, witnesses }
+        Self { file, cause, changes, is_determined: true, among: None, witnesses }
     }
 
     /// Adds bytes that show the cause.

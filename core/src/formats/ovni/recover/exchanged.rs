@@ -1,4 +1,4 @@
-//! Two blocks of a stream that changed places.
+//! Two blocks of a stream that changed places, perhaps several times.
 //!
 //! Clocks show it: they go back once or twice, and with the blocks in the other order they ascend.
 //!
@@ -15,6 +15,7 @@ use std::ops::Range;
 
 use crate::formats::ovni::decode::event_walk::EventWalk;
 use crate::formats::ovni::layout::{DAY_NS, STREAM_HEADER};
+use crate::kit::num::to_usize;
 use crate::kit::reading::{Change, Reading};
 use crate::kit::source::Source;
 use crate::kit::span::Layer;
@@ -32,8 +33,13 @@ const JOINT_MAX: u64 = 512;
 const STREAM_MAX: u64 = 16 << 20;
 /// Readings of one stream that are tried.
 const MOST: usize = 4;
-/// Damaged places that are passed over. Each of the four borders may cut two events.
-const DAMAGES: u32 = 8;
+/// Exchanges in one stream that are undone one after the other.
+const EXCHANGES_MAX: usize = 8;
+/// Places at which the borders of blocks are looked for, at most: each takes some ten thousand
+/// steps.
+const ATTEMPTS: u32 = 256;
+/// Damaged places that are passed over. Each of the four borders of an exchange may cut two events.
+const DAMAGES: u32 = 64;
 
 /// The place and clock of an event.
 #[derive(Clone, Copy, Debug)]
@@ -43,31 +49,106 @@ struct Point {
     clock: u64,
 }
 
-/// Returns the readings of a stream in which two blocks of equal length changed places. A search
-/// after damage looks at `resync` bytes.
+/// Returns the readings of a stream in which blocks of equal length changed places. A search after
+/// damage looks at `resync` bytes.
 pub fn find(source: &Source<'_>, layer: Layer, resync: u64) -> Vec<Reading> {
     if source.len() > STREAM_MAX {
         return Vec::new();
     }
     let Some(points) = read_points(source, layer, resync) else { return Vec::new() };
+    let runs = find_runs(&points);
+    let runs = match *runs.as_slice() {
+        [second, end] => Some([0, second, second, end]),
+        [second, third, end] => Some([0, second, third, end]),
+        _ => None,
+    };
+    match runs {
+        Some(runs) => find_between(source, layer, &points, runs, &mut { ATTEMPTS }),
+        None => find_several(source, layer, resync).into_iter().collect(),
+    }
+}
+
+/// Returns where the runs of ascending clocks end.
+fn find_runs(points: &[Point]) -> Vec<usize> {
     let is_back = |pair: &[Point]| matches!(pair, [one, two] if two.clock < one.clock);
     let backs = points.windows(2).enumerate().filter(|(_, pair)| is_back(pair));
-    let backs: Vec<usize> = backs.map(|(index, _)| index.saturating_add(1)).take(3).collect();
-    let (second, third) = match *backs.as_slice() {
-        [middle] => (middle, middle),
-        [second, third] => (second, third),
-        _ => return Vec::new(),
+    let ends = backs.map(|(index, _)| index.saturating_add(1)).chain([points.len()]);
+    ends.take(EXCHANGES_MAX.saturating_mul(2).saturating_add(1)).collect()
+}
+
+/// Returns every choice of two runs in which blocks may lie, near ones first: where the first run
+/// begins and ends, and where the last one does.
+fn choose_runs(ends: &[usize]) -> impl Iterator<Item = [usize; 4]> {
+    let last = ends.len().saturating_sub(1);
+    let pairs = (0..last).flat_map(move |apart| (apart..last).map(move |two| (two, apart)));
+    pairs.filter_map(|(two, apart)| {
+        let one = two.saturating_sub(apart);
+        let start = one.checked_sub(1).and_then(|before| ends.get(before)).copied();
+        let after = two.saturating_add(1);
+        Some([start.unwrap_or(0), *ends.get(one)?, *ends.get(two)?, *ends.get(after)?])
+    })
+}
+
+/// Undoes one exchange after the other, as long as one is found. Those that were made one across
+/// the other are found in this way as well.
+fn find_several(source: &Source<'_>, layer: Layer, resync: u64) -> Option<Reading> {
+    let mut bytes = source.to_vec();
+    let (mut ranges, mut is_determined): (Vec<Range<u64>>, bool) = (Vec::new(), true);
+    let mut attempts = ATTEMPTS;
+    for _ in 0..EXCHANGES_MAX {
+        let now = Source::new(&bytes);
+        let points = read_points(&now, layer, resync)?;
+        let found = choose_runs(&find_runs(&points)).find_map(|runs| {
+            let found = find_between(&now, layer, &points, runs, &mut attempts);
+            let is_only = found.len() == 1;
+            found.into_iter().next().map(|reading| (reading, is_only))
+        });
+        let Some((reading, is_only)) = found else { break };
+        is_determined &= is_only;
+        for Change { range, insert } in reading.changes {
+            let place = to_usize(range.start)..to_usize(range.end);
+            bytes.get_mut(place)?.copy_from_slice(&insert);
+            ranges.push(range);
+        }
+    }
+    ranges.sort_by_key(|range| range.start);
+    let mut joined: Vec<Range<u64>> = Vec::new();
+    for range in ranges {
+        match joined.last_mut().filter(|last| last.end >= range.start) {
+            Some(last) => last.end = last.end.max(range.end),
+            None => joined.push(range),
+        }
+    }
+    let change = |range: Range<u64>| {
+        let insert = bytes.get(to_usize(range.start)..to_usize(range.end))?.to_vec();
+        Some(Change { range, insert })
     };
+    let changes: Option<Vec<Change>> = joined.into_iter().map(change).collect();
+    let changes = changes.filter(|changes| !changes.is_empty())?;
+    Some(Reading { is_determined, ..Reading::exchanged(layer.file, changes) })
+}
+
+/// Returns the readings in which a block of one run and one of another changed places: the first
+/// run is from the first index to the second, the other one from the third to the last.
+fn find_between(
+    source: &Source<'_>,
+    layer: Layer,
+    points: &[Point],
+    [start, second, third, end]: [usize; 4],
+    attempts: &mut u32,
+) -> Vec<Reading> {
     // An event that a border cuts may have a clock that fits on its side. It is left out.
     for cut in 0..16_usize {
         let trim = |bit: u32| cut >> bit & 1;
-        let before = points.get(..second.saturating_sub(trim(0)));
+        let before = points.get(start..second.saturating_sub(trim(0)));
         let between = points.get(second.saturating_add(trim(1))..third.saturating_sub(trim(2)));
-        let after = points.get(third.saturating_add(trim(3))..);
+        let after = points.get(third.saturating_add(trim(3))..end);
         let between = if second == third { Some(&[][..]) } else { between };
         let (Some(before), Some(between), Some(after)) = (before, between, after) else { continue };
-        let blocks = Blocks::of([before, between, after], source.len());
-        let readings = blocks.map(|blocks| blocks.readings(source, layer)).unwrap_or_default();
+        let Some(blocks) = Blocks::of([before, between, after], source.len()) else { continue };
+        let Some(left) = attempts.checked_sub(1) else { break };
+        *attempts = left;
+        let readings = blocks.readings(source, layer);
         if !readings.is_empty() {
             return readings;
         }
@@ -75,7 +156,7 @@ pub fn find(source: &Source<'_>, layer: Layer, resync: u64) -> Vec<Reading> {
     Vec::new()
 }
 
-/// Reads the events of a stream; `None` if it has more damage than two blocks can cause. Events
+/// Reads the events of a stream; `None` if it has more damage than such blocks can cause. Events
 /// whose clocks a border cuts are left out: those far from all others, and lone ones out of order.
 fn read_points(source: &Source<'_>, layer: Layer, resync: u64) -> Option<Vec<Point>> {
     let mut walk = EventWalk::new(source, layer, STREAM_HEADER);
@@ -87,7 +168,11 @@ fn read_points(source: &Source<'_>, layer: Layer, resync: u64) -> Option<Vec<Poi
             }
             Item::Damage(damage) => {
                 damages = damages.saturating_add(1);
-                if damages > DAMAGES || walk.resync(damage.at, 0, resync).is_none() {
+                // Two events near the others in time are enough: a part may be short.
+                let first = all.first().map_or(0, |first| first.clock.saturating_sub(DAY_NS / 2));
+                let found = walk.resync(damage.at, first, resync);
+                let found = found.or_else(|| walk.resync(damage.at, 0, resync));
+                if damages > DAMAGES || found.is_none() {
                     return None;
                 }
             }
@@ -130,7 +215,8 @@ impl<'p> Blocks<'p> {
         let parts = [a, early, between, late, e];
         let order = parts.iter().flat_map(|part| [part.first(), part.last()]).flatten();
         let is_block = !early.is_empty() && order.is_sorted_by_key(|point| point.clock);
-        is_block.then_some(Self { a, late, between, early, e, len })
+        let is_alike = count_bytes(late).abs_diff(count_bytes(early)) <= 4 * BORDER_MAX;
+        (is_block && is_alike).then_some(Self { a, late, between, early, e, len })
     }
 
     fn readings(&self, source: &Source<'_>, layer: Layer) -> Vec<Reading> {
@@ -201,6 +287,12 @@ impl<'p> Blocks<'p> {
         });
         blocks.collect()
     }
+}
+
+/// Returns the bytes from the first event of a part to the end of the last one.
+fn count_bytes(part: &[Point]) -> u64 {
+    let end = part.last().map_or(0, |last| last.end);
+    part.first().map_or(0, |first| end.saturating_sub(first.at))
 }
 
 /// The bytes among which a border between two parts lies: those of the last event of one and the
@@ -285,7 +377,7 @@ fn exchange(source: &Source<'_>, layer: Layer, [one, two]: &[Range<u64>; 2]) -> 
         let insert = source.read(from.start, from.end).into_owned();
         Change { range: range.clone(), insert }
     };
-    Reading::exchanged(layer.file, [change(one, two), change(two, one)])
+    Reading::exchanged(layer.file, vec![change(one, two), change(two, one)])
 }
 
 #[cfg(test)]
@@ -322,6 +414,21 @@ mod tests {
         assert_eq!(readings(&exchanged(8)).0.len(), 1);
         let (found, steps) = readings(&exchanged(1 << 20));
         assert!(found.is_empty() && steps < 2_000_000, "{steps}");
+    }
+
+    #[test]
+    fn exchanges_across_one_another_are_undone() {
+        let events = (0..200).flat_map(|n| event(b"OB.", (1 << 50) + n));
+        let sound = [b"ovni\x01\0\0\0".to_vec(), events.collect()].concat();
+        let mut bytes = sound.clone();
+        for (one, two, len) in [(300, 1_500, 250), (700, 2_000, 130)] {
+            (0..len).for_each(|at| bytes.swap(one + at, two + at));
+        }
+        let (found, _) = readings(&bytes);
+        for Change { range, insert } in &found[0].changes {
+            bytes[to_usize(range.start)..to_usize(range.end)].copy_from_slice(insert);
+        }
+        assert_eq!(bytes, sound);
     }
 
     #[test]

@@ -98,7 +98,7 @@ impl Pair {
             Change { range: range.clone(), insert }
         };
         let Self(one, two) = self;
-        let reading = Reading::exchanged(0, [change(one, two), change(two, one)]);
+        let reading = Reading::exchanged(0, vec![change(one, two), change(two, one)]);
         reading.witness(stated, "the records follow one another to their end")
     }
 }
