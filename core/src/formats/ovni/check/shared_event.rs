@@ -49,6 +49,8 @@ pub enum SharedEffect {
     UseType(u32),
     /// The innermost task or worksharing, and the one that ends: their labels must be equal.
     CompareLabels(LabelSource, LabelSource),
+    /// Events were lost before this place.
+    Loss,
     /// The stream ends before its thread.
     EndOfStream,
     /// None. Such events are queued only if the order of equal clocks matters.

@@ -15,6 +15,7 @@ use crate::formats::ovni::rules;
 use crate::formats::ovni::state::summary::MissingDefinitions;
 use crate::formats::ovni::state::system::System;
 use crate::formats::ovni::state::thread::LabelSource;
+use crate::kit::span::Span;
 use crate::model::limits::{Limits, RESYNC};
 use crate::model::rule::common;
 
@@ -57,6 +58,8 @@ pub struct TaskBook {
     /// Bytes that may still be looked at for the ends of bodies.
     search_left: u64,
     missing: BTreeMap<(usize, usize), MissingDefinitions>,
+    /// The last place of each stream before which events were lost, and the clock before it.
+    losses: BTreeMap<usize, (Span, u64)>,
     ties: Ties,
 }
 
@@ -76,6 +79,7 @@ impl TaskBook {
             restored_max: limits.count_of(&RESTORED),
             search_left: limits.of(&RESYNC),
             missing: BTreeMap::new(),
+            losses: BTreeMap::new(),
             ties: Ties::default(),
         }
     }
@@ -181,6 +185,10 @@ impl TaskBook {
             SharedEffect::CompareLabels(innermost, ended) => {
                 self.compare_labels(occurrence, innermost, ended, log);
             }
+            SharedEffect::Loss => {
+                let loss = (occurrence.span(), occurrence.event.clock);
+                self.losses.insert(occurrence.stream, loss);
+            }
             _ => return false,
         }
         true
@@ -244,10 +252,12 @@ impl TaskBook {
 
     fn missing_mut(&mut self, occurrence: &Occurrence<'_, '_, '_>) -> &mut MissingDefinitions {
         let key = (self.process(occurrence), usize::from(occurrence.event.table));
+        let first_use = (occurrence.span(), occurrence.event.clock);
+        let loss = self.losses.get(&occurrence.stream).copied();
         self.missing.entry(key).or_insert_with(|| MissingDefinitions {
             stream: occurrence.stream,
-            span: occurrence.span(),
-            clock: occurrence.event.clock,
+            span: first_use.0,
+            place: loss.unwrap_or(first_use),
             types: Vec::new(),
             tasks: Vec::new(),
             free_type: 0,

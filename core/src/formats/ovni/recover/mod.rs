@@ -6,8 +6,10 @@
 //!  clock_shift    shifts, and bytes between events that do not count
 //!  repeat         bytes that occur twice in a row
 //!  copied         events that occur again later in the stream
-//!  exchanged      two blocks that changed places
+//!  exchanged      blocks that changed places
 //!  needs          states that events close and that none of them opened
+//!  stretch        the needs of the events from a place on
+//!  stretches      the parts of a stream between losses, and the needs of each place
 //!  older_run      events of an earlier run after those of a shorter one
 //!  resync         the next place at which several known events follow one another
 //!  play_order     the order in which the emulator plays the events of several streams
@@ -22,3 +24,5 @@ pub mod older_run;
 pub mod play_order;
 pub mod repeat;
 pub mod resync;
+pub mod stretch;
+pub mod stretches;

@@ -17,8 +17,8 @@ use crate::model::edit::{Edit, Fix};
 const LOST_LABEL: &[u8] = b"lost task type\0";
 
 /// Returns the edit that defines the missing tasks and types of one task table before their first
-/// use. `has_old_nosv` asks for the events of nosv version 1, which has no parallel tasks. `None`
-/// if there are more than `max`.
+/// use, where they were lost if that is known. `has_old_nosv` asks for the events of nosv version
+/// 1, which has no parallel tasks. `None` if there are more than `max`.
 pub fn restore_definitions(
     missing: &MissingDefinitions,
     table: usize,
@@ -31,19 +31,18 @@ pub fn restore_definitions(
     }
     let first = TASK_CODES.get(table).copied().unwrap_or_default();
     let (of_type, of_task) = if first == b'P' { (b'O', b'P') } else { (b'Y', b'T') };
-    let mut bytes = Vec::new();
+    let (mut bytes, (place, clock)) = (Vec::new(), missing.place);
     let own_type = if missing.tasks.is_empty() { None } else { Some(missing.free_type) };
     for id in missing.types.iter().copied().chain(own_type) {
         let data = [&id.to_le_bytes()[..], LOST_LABEL].concat();
-        bytes.extend_from_slice(&encode_jumbo([first, of_type, b'c'], missing.clock, &data));
+        bytes.extend_from_slice(&encode_jumbo([first, of_type, b'c'], clock, &data));
     }
     for (task, is_parallel) in &missing.tasks {
         let value = if *is_parallel && !has_old_nosv { b'C' } else { b'c' };
         let payload = [task.to_le_bytes(), missing.free_type.to_le_bytes()].concat();
-        bytes.extend_from_slice(&encode_event([first, of_task, value], missing.clock, &payload));
+        bytes.extend_from_slice(&encode_event([first, of_task, value], clock, &payload));
     }
-    let start = missing.span.start;
-    Some(Edit::replace(Span::new(missing.span.layer, start, start), bytes))
+    Some(Edit::replace(Span::new(place.layer, place.start, place.start), bytes))
 }
 
 /// Returns the fix that drops the body that the event at offset `at` starts: this event, and those

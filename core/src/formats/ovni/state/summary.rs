@@ -119,8 +119,9 @@ pub struct MissingDefinitions {
     pub stream: usize,
     /// The first use.
     pub span: Span,
-    /// Its clock, as stored.
-    pub clock: u64,
+    /// Where they are defined, and the clock there: the last place before the first use at which
+    /// events were lost, or else the first use.
+    pub place: (Span, u64),
     /// Types.
     pub types: Vec<u32>,
     /// Tasks: id, and whether the task is parallel.

@@ -12,7 +12,9 @@ use crate::formats::ovni::layout::{
     self, EVENT_HEADER, STREAM_HEADER, Stack, TASK_BODY, TASK_STACKS, TaskStep, model,
 };
 use crate::formats::ovni::recover::clock_shift::Gap;
-use crate::formats::ovni::recover::needs::{Needs, OpenState, Past, StackChange, find_started};
+use crate::formats::ovni::recover::needs::{OpenState, StackChange};
+use crate::formats::ovni::recover::stretch::{Past, find_needs, find_started};
+use crate::formats::ovni::recover::stretches::Stretches;
 use crate::formats::ovni::repair::build_fix;
 use crate::formats::ovni::repair::encode::EncodedEvents;
 use crate::kit::span::Span;
@@ -21,8 +23,9 @@ use crate::model::Rule;
 use crate::model::edit::Edit;
 
 /// Events that are looked at ahead for each that the stream can hold, and always. Those between two
-/// places are looked at twice or three times, and all of them once for the tasks.
-const LOOKS: [u64; 2] = [4, 4_096];
+/// places are looked at twice or three times, and all of them once for the tasks and once for the
+/// parts.
+const LOOKS: [u64; 2] = [5, 4_096];
 
 /// The looks at the events after a place, and what they have shown about the stream.
 #[derive(Debug, Default)]
@@ -31,6 +34,8 @@ pub(super) struct Ahead {
     pub(super) looks: u64,
     /// The tasks of Nanos6 that the stream starts, in order, once they were needed.
     started: Option<Vec<u32>>,
+    /// The parts of the stream from the first place on that needed lost events.
+    stretches: Option<Stretches>,
 }
 
 impl Ahead {
@@ -38,7 +43,7 @@ impl Ahead {
     pub(super) fn new(len: u64) -> Self {
         let [per_event, always] = LOOKS;
         let looks = (len / EVENT_HEADER).saturating_mul(per_event).saturating_add(always);
-        Self { looks, started: None }
+        Self { looks, started: None, stretches: None }
     }
 }
 
@@ -52,8 +57,16 @@ struct Bridge {
 impl ThreadCheck<'_, '_> {
     /// Adds what the events after a gap need; returns it encoded.
     pub(super) fn bridge_gap(&mut self, gap: Gap) -> EncodedEvents {
+        if self.timeline.gaps().binary_search_by_key(&gap.to, |next| next.from).is_ok() {
+            // No event follows before the next gap.
+            return EncodedEvents::default();
+        }
         let bridge = self.find_bridge(gap.to);
-        bridge.map(|bridge| self.cross(&bridge, gap.from)).unwrap_or_default()
+        let lost = bridge.map(|bridge| self.cross(&bridge, gap.from)).unwrap_or_default();
+        if self.timeline.first.is_some() {
+            self.queue_effect((gap.to, 0), 0, SharedEffect::Loss);
+        }
+        lost
     }
 
     /// Reports an event that cannot come now, if what it and the events after it need explains
@@ -86,9 +99,16 @@ impl ThreadCheck<'_, '_> {
     /// Finds the fewest events with which those from a place on fit what is open now.
     fn find_bridge(&mut self, at: u64) -> Option<Bridge> {
         self.find_started();
-        let Ahead { looks, started } = &mut self.timeline.ahead;
+        self.find_stretches(at);
+        let Ahead { looks, started, stretches } = &mut self.timeline.ahead;
         let past = past(started.as_deref(), self.status.bodies(0));
-        let needs = Needs::find(self.events.restarted(at), past, looks);
+        let next = stretches.as_ref().and_then(|stretches| stretches.end_after(at));
+        let end = next.map_or(u64::MAX, |(end, _)| *end);
+        let part = find_needs(self.events.restarted(at), end, past, looks);
+        let needs = match next {
+            Some((_, next)) => next.after(part, looks),
+            None => part.needs,
+        };
         let mut bridge = Bridge { changes: Vec::new(), count: 0 };
         for stack in Stack::ALL {
             let open = self.open_states(stack)?;
@@ -101,9 +121,22 @@ impl ThreadCheck<'_, '_> {
         Some(bridge)
     }
 
+    /// Finds the parts of the stream from a place on, unless that was done.
+    fn find_stretches(&mut self, at: u64) {
+        if self.timeline.ahead.stretches.is_some() {
+            return;
+        }
+        let walk = self.events.restarted(at);
+        let past = past(self.timeline.ahead.started.as_deref(), self.status.bodies(0));
+        let mut looks = self.timeline.ahead.looks;
+        let stretches = Stretches::find(walk, self.timeline.gaps(), past, &mut looks);
+        self.timeline.ahead.looks = looks;
+        self.timeline.ahead.stretches = Some(stretches);
+    }
+
     /// Finds the tasks of Nanos6 that the stream starts, unless that was done or it has none.
     fn find_started(&mut self) {
-        let Ahead { looks, started } = &mut self.timeline.ahead;
+        let Ahead { looks, started, .. } = &mut self.timeline.ahead;
         if self.usage.has(model::NANOS6) && started.is_none() {
             *started = Some(find_started(self.events.reopened(STREAM_HEADER), looks));
         }
@@ -204,10 +237,8 @@ impl ThreadCheck<'_, '_> {
     }
 }
 
-const fn past<'p>(started: Option<&'p [u32]>, open: &'p [Body]) -> Past<'p> {
-    let started = match started {
-        Some(started) => started,
-        None => &[],
-    };
-    Past { started, open }
+fn past<'p>(started: Option<&'p [u32]>, open: &[Body]) -> Past<'p> {
+    let open = if started.is_some() { open } else { &[] };
+    let open = open.iter().map(|body| body.task).collect();
+    Past { started: started.unwrap_or_default(), open }
 }

@@ -92,6 +92,11 @@ impl Timeline {
         }
     }
 
+    /// Returns the bytes that do not count, as far as any are left.
+    pub(super) fn gaps(&self) -> &[Gap] {
+        self.corrections.as_ref().map_or(&[], |corrections| &corrections.outline.gaps)
+    }
+
     /// Whether clocks are shifted, or bytes passed over, from here on.
     #[inline]
     pub(super) const fn has_corrections(&self) -> bool {
