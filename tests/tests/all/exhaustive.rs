@@ -29,7 +29,7 @@ fn bytes(len: u64) -> Vec<u8> {
     (1..=u8::try_from(len).unwrap()).collect()
 }
 
-/// What a cursor read: the bytes, or that it did not.
+/// Checks that a cursor reads the wanted bytes, or nothing.
 fn check_read(
     (mut cursor, before): (Cursor<'_>, &Cursor<'_>),
     wanted: Option<u64>,

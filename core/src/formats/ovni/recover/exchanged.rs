@@ -35,9 +35,11 @@ const STREAM_MAX: u64 = 16 << 20;
 const MOST: usize = 4;
 /// Exchanges in one stream that are undone one after the other.
 const EXCHANGES_MAX: usize = 8;
+/// Runs of ascending clocks, at most: each exchange makes clocks go back twice.
+const RUNS_MAX: usize = 2 * EXCHANGES_MAX + 1;
 /// Places at which the borders of blocks are looked for, at most: each takes some ten thousand
 /// steps.
-const ATTEMPTS: u32 = 256;
+const ATTEMPTS: u32 = 192;
 /// Damaged places that are passed over. Each of the four borders of an exchange may cut two events.
 const DAMAGES: u32 = 64;
 
@@ -57,6 +59,9 @@ pub fn find(source: &Source<'_>, layer: Layer, resync: u64) -> Vec<Reading> {
     }
     let Some(points) = read_points(source, layer, resync) else { return Vec::new() };
     let runs = find_runs(&points);
+    if runs.len() > RUNS_MAX {
+        return Vec::new();
+    }
     let runs = match *runs.as_slice() {
         [second, end] => Some([0, second, second, end]),
         [second, third, end] => Some([0, second, third, end]),
@@ -68,12 +73,12 @@ pub fn find(source: &Source<'_>, layer: Layer, resync: u64) -> Vec<Reading> {
     }
 }
 
-/// Returns where the runs of ascending clocks end.
+/// Returns where the runs of ascending clocks end; one more than [`RUNS_MAX`] stands for more.
 fn find_runs(points: &[Point]) -> Vec<usize> {
     let is_back = |pair: &[Point]| matches!(pair, [one, two] if two.clock < one.clock);
     let backs = points.windows(2).enumerate().filter(|(_, pair)| is_back(pair));
     let ends = backs.map(|(index, _)| index.saturating_add(1)).chain([points.len()]);
-    ends.take(EXCHANGES_MAX.saturating_mul(2).saturating_add(1)).collect()
+    ends.take(RUNS_MAX.saturating_add(1)).collect()
 }
 
 /// Returns every choice of two runs in which blocks may lie, near ones first: where the first run

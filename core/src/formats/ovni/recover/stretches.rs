@@ -17,8 +17,9 @@ use crate::formats::ovni::recover::needs::{Needs, Part};
 use crate::formats::ovni::recover::stretch::{Past, Stretch, Taken};
 use crate::kit::walk::Item;
 
-/// Parts of a stream, at most; each has up to 512 states of each stack.
-const MOST: usize = 256;
+/// Parts of a stream, at most. Where more is lost, such as every byte of a value, the parts need
+/// states that none of them had, and the needs of one place contradict those of the next one.
+const MOST: usize = 16;
 
 /// The ends of the parts of a stream.
 #[derive(Debug, Default)]
@@ -65,6 +66,9 @@ impl Stretches {
             stretch = Stretch::new(past);
             walk = walk.restarted(to);
             begin = to;
+        }
+        if parts.len() >= MOST {
+            return Self::default();
         }
         let mut ends = Vec::with_capacity(parts.len());
         let mut needs = stretch.finish().0.needs;
