@@ -112,7 +112,8 @@ fn find_several(source: &Source<'_>, layer: Layer, resync: u64) -> Option<Readin
         is_determined &= is_only;
         for Change { range, insert } in reading.changes {
             let place = to_usize(range.start)..to_usize(range.end);
-            bytes.get_mut(place)?.copy_from_slice(&insert);
+            let stored = bytes.get_mut(place).filter(|stored| stored.len() == insert.len())?;
+            stored.copy_from_slice(&insert);
             ranges.push(range);
         }
     }
