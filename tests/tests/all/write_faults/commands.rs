@@ -5,7 +5,7 @@ use std::io::Write as _;
 
 use tracemend_tests::notice;
 
-use super::injected::{place, relative, run, source, with_every_fault};
+use super::injected::{Run, place, relative, run, source, with_every_fault};
 use super::*;
 
 /// Calls by which a recording is read.
@@ -20,10 +20,19 @@ const SIZES: u64 = 48;
 fn planned() -> (Vec<u8>, Vec<u8>) {
     let folder = place(&source());
     let args = ["repair", "x", "-o", "out", "--plan", "plan"];
-    let run = Command::new(PROGRAM).args(args).current_dir(folder.path()).output().unwrap();
+    let run = run_program(folder.path(), &args);
     assert!(matches!(run.status.code(), Some(0 | 3)), "{run:?}");
     let read = |name: &str| fs::read(folder.path().join(name)).unwrap();
     (read("plan"), read("out"))
+}
+
+/// The output is whole and the status that of a run without a fault, or there is none.
+fn assert_whole(folder: &Path, run: &Run, (first, expected): (&Output, &[u8]), label: &str) {
+    let out = fs::read(folder.join("out")).ok();
+    assert!(out.as_ref().is_none_or(|out| out == expected), "{label}");
+    let is_whole = run.code == first.status.code() && out.is_some();
+    assert!(is_whole || matches!(run.code, Some(5) | None), "{label}: {:?}", run.code);
+    assert!(run.code.is_none() || temporaries(folder).is_empty(), "{label}");
 }
 
 #[test]
@@ -39,16 +48,12 @@ fn no_fault_of_apply_leaves_half_an_output() {
     };
     let args = ["apply", "plan", "x", "-o", "out"];
     let whole = place();
-    let first = Command::new(PROGRAM).args(args).current_dir(whole.path()).output().unwrap();
+    let first = run_program(whole.path(), &args);
     assert!(fs::read(whole.path().join("out")).unwrap() == repaired, "{first:?}");
     with_every_fault(place, &args, |folder, run, label| {
         assert!(fs::read(folder.join("x")).unwrap() == source, "{label}");
         assert!(fs::read(folder.join("plan")).unwrap() == plan, "{label}");
-        let out = fs::read(folder.join("out")).ok();
-        assert!(out.as_ref().is_none_or(|out| *out == repaired), "{label}");
-        let is_whole = run.code == first.status.code() && out.is_some();
-        assert!(is_whole || matches!(run.code, Some(5) | None), "{label}: {:?}", run.code);
-        assert!(run.code.is_none() || temporaries(folder).is_empty(), "{label}");
+        assert_whole(folder, run, (&first, &repaired), label);
     });
 }
 
@@ -60,7 +65,7 @@ fn no_fault_of_redact_leaves_half_an_output() {
     let sound = perf::by_name("every_kernel_record").built.bytes;
     let args = ["redact", "x", "-o", "out"];
     let whole = place(&sound);
-    let first = Command::new(PROGRAM).args(args).current_dir(whole.path()).output().unwrap();
+    let first = run_program(whole.path(), &args);
     let expected = fs::read(whole.path().join("out")).unwrap();
     assert!(expected != sound);
     with_every_fault(
@@ -68,11 +73,7 @@ fn no_fault_of_redact_leaves_half_an_output() {
         &args,
         |folder, run, label| {
             assert!(fs::read(folder.join("x")).unwrap() == sound, "{label}");
-            let out = fs::read(folder.join("out")).ok();
-            assert!(out.as_ref().is_none_or(|out| *out == expected), "{label}");
-            let is_ok = run.code == first.status.code() && out.is_some();
-            assert!(is_ok || matches!(run.code, Some(5) | None), "{label}: {:?}", run.code);
-            assert!(run.code.is_none() || temporaries(folder).is_empty(), "{label}");
+            assert_whole(folder, run, (&first, &expected), label);
         },
     );
 }
@@ -99,7 +100,7 @@ fn no_fault_leaves_half_an_output_below_a_folder() {
     }
     let args = ["repair", "rec", "--out-dir", "out", "--jobs", "1"];
     let whole = several();
-    let first = Command::new(PROGRAM).args(args).current_dir(whole.path()).output().unwrap();
+    let first = run_program(whole.path(), &args);
     assert!(matches!(first.status.code(), Some(0 | 3)), "{first:?}");
     let (sources, expected) = (relative(whole.path(), "rec"), relative(whole.path(), "out"));
     assert!(!expected.is_empty());
@@ -125,7 +126,7 @@ fn a_recording_that_cannot_be_read_costs_no_other_its_verdict() {
     let folder = several();
     let args = ["check", "rec/a.data", "rec/b.data", "rec/c.data", "--format", "jsonl"];
     let lines = |out: &str| -> Vec<String> { out.lines().map(str::to_string).collect() };
-    let first = Command::new(PROGRAM).args(args).current_dir(folder.path()).output().unwrap();
+    let first = run_program(folder.path(), &args);
     let expected = lines(&String::from_utf8_lossy(&first.stdout));
     let of = |all: &[String], name: &str| -> Vec<String> {
         all.iter().filter(|line| line.contains(&format!("rec/{name}"))).cloned().collect()

@@ -111,7 +111,7 @@ fn repaired() -> Vec<u8> {
 fn is_proved(folder: &Path, output: &str) -> bool {
     fs::write(folder.join("copy"), source()).unwrap();
     let args = ["verify", "plan", "copy", output];
-    let run = Command::new(PROGRAM).args(args).current_dir(folder).output().unwrap();
+    let run = run_program(folder, &args);
     fs::remove_file(folder.join("copy")).unwrap();
     run.status.success()
 }
@@ -162,7 +162,7 @@ fn no_fault_in_place_leaves_an_original_that_is_not_needed() {
             // The next run is not stopped by what a killed one has left.
             if run.code.is_none() && now == source {
                 let args = ["repair", "x", "--in-place"];
-                let next = Command::new(PROGRAM).args(args).current_dir(folder).output().unwrap();
+                let next = run_program(folder, &args);
                 assert_eq!(next.status.code(), Some(3), "{label}");
                 assert_eq!(names(folder), ["x", "x.orig"], "{label}");
             }
@@ -215,7 +215,7 @@ fn no_fault_while_a_directory_is_replaced_loses_a_byte() {
     let args = ["repair", "rec", "--in-place"];
     let whole = directory();
     let source = relative(whole.path(), "rec");
-    let run = Command::new(PROGRAM).args(args).current_dir(whole.path()).output().unwrap();
+    let run = run_program(whole.path(), &args);
     assert!(matches!(run.status.code(), Some(0 | 3)), "{run:?}");
     let expected = relative(whole.path(), "rec");
     assert!(source != expected && relative(whole.path(), "rec.orig") == source);
@@ -240,7 +240,7 @@ fn no_fault_leaves_half_a_directory() {
     }
     let args = ["repair", "rec", "-o", "out", "--plan", "plan"];
     let whole = directory();
-    let run = Command::new(PROGRAM).args(args).current_dir(whole.path()).output().unwrap();
+    let run = run_program(whole.path(), &args);
     let code = run.status.code();
     assert!(matches!(code, Some(0 | 3)), "{run:?}");
     let source = relative(whole.path(), "rec");
@@ -257,7 +257,7 @@ fn no_fault_leaves_half_a_directory() {
         assert!(left.is_empty() || is_left, "{label}: {left:?}");
         fs::remove_dir_all(folder.join("out")).unwrap_or_default();
         fs::remove_file(folder.join("plan")).unwrap_or_default();
-        let next = Command::new(PROGRAM).args(args).current_dir(folder).output().unwrap();
+        let next = run_program(folder, &args);
         assert_eq!(next.status.code(), code, "{label}: {next:?}");
         assert_eq!(names(folder), ["out", "plan", "rec"], "{label}");
     });

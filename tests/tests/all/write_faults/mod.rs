@@ -23,6 +23,11 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_tracemend-under-test");
 const BIG_BYTES: usize = 48 << 20;
 const PATIENCE: Duration = Duration::from_secs(120);
 
+/// Runs the program in a folder.
+fn run_program(folder: &Path, args: &[&str]) -> Output {
+    Command::new(PROGRAM).args(args).current_dir(folder).output().unwrap()
+}
+
 /// A killed recording of many records, of about so many bytes, with a truncated last one.
 fn long(len: usize) -> Vec<u8> {
     let built = perf::clean().swap_remove(0).built;

@@ -227,7 +227,7 @@ fn check_cpus(summary: &TraceSummary<'_, '_>, log: &mut Log) {
             let members = missing_cpus(summary, index).into_iter().collect();
             log.push(with_members(summary, stream, finding, members, "add the missing CPUs"));
         } else {
-            let text = format!("number {} anew", count(wrong.len(), "CPU"));
+            let text = format!("give {} free numbers", count(wrong.len(), "CPU"));
             log.push(finding.fix(build_fix(text, wrong)));
         }
     }

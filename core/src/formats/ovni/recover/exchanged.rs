@@ -13,7 +13,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use crate::formats::ovni::decode::event_walk::EventWalk;
+use crate::formats::ovni::decode::event_walk::{Event, EventWalk};
 use crate::formats::ovni::layout::{DAY_NS, STREAM_HEADER};
 use crate::kit::num::to_usize;
 use crate::kit::reading::{Change, Reading};
@@ -28,8 +28,8 @@ const BLOCK_MAX: u64 = 1 << 20;
 const BORDER_MAX: u64 = 96;
 /// Bytes of the events that are read over a joint, at most: each place of a border reads them.
 const JOINT_MAX: u64 = 512;
-/// Bytes of a stream that is searched: the places and clocks of its events take up to 2.7 times as
-/// much memory.
+/// Bytes of a stream that is searched: the places and clocks of its events, and a copy of it, take
+/// up to 3.7 times as much memory.
 const STREAM_MAX: u64 = 16 << 20;
 /// Readings of one stream that are tried.
 const MOST: usize = 4;
@@ -43,12 +43,28 @@ const ATTEMPTS: u32 = 192;
 /// Damaged places that are passed over. Each of the four borders of an exchange may cut two events.
 const DAMAGES: u32 = 64;
 
-/// The place and clock of an event.
+/// The place and clock of an event. Offsets are below [`STREAM_MAX`].
 #[derive(Clone, Copy, Debug)]
 struct Point {
-    at: u64,
-    end: u64,
+    at: u32,
+    end: u32,
     clock: u64,
+}
+
+impl Point {
+    /// The place of an event; `None` beyond [`STREAM_MAX`].
+    fn of(event: &Event<'_>) -> Option<Self> {
+        let (at, end) = (u32::try_from(event.at).ok()?, u32::try_from(event.end()).ok()?);
+        Some(Self { at, end, clock: event.clock })
+    }
+
+    fn at(&self) -> u64 {
+        self.at.into()
+    }
+
+    fn end(&self) -> u64 {
+        self.end.into()
+    }
 }
 
 /// Returns the readings of a stream in which blocks of equal length changed places. A search after
@@ -67,10 +83,12 @@ pub fn find(source: &Source<'_>, layer: Layer, resync: u64) -> Vec<Reading> {
         [second, third, end] => Some([0, second, third, end]),
         _ => None,
     };
-    match runs {
-        Some(runs) => find_between(source, layer, &points, runs, &mut { ATTEMPTS }),
-        None => find_several(source, layer, resync).into_iter().collect(),
+    if let Some(runs) = runs {
+        return find_between(source, layer, &points, runs, &mut { ATTEMPTS });
     }
+    // They are read again without each exchange that is found.
+    drop(points);
+    find_several(source, layer, resync).into_iter().collect()
 }
 
 /// Returns where the runs of ascending clocks end; one more than [`RUNS_MAX`] stands for more.
@@ -170,7 +188,7 @@ fn read_points(source: &Source<'_>, layer: Layer, resync: u64) -> Option<Vec<Poi
     while let Some(item) = walk.next() {
         match item {
             Item::Record(event) => {
-                all.push(Point { at: event.at, end: event.end(), clock: event.clock });
+                all.push(Point::of(&event)?);
             }
             Item::Damage(damage) => {
                 damages = damages.saturating_add(1);
@@ -184,10 +202,8 @@ fn read_points(source: &Source<'_>, layer: Layer, resync: u64) -> Option<Vec<Poi
             }
         }
     }
-    let mut clocks: Vec<u64> = all.iter().map(|point| point.clock).collect();
-    clocks.sort_unstable();
-    let usual = clocks.get(clocks.len() / 2).copied()?;
-    let mut points: Vec<Point> = Vec::new();
+    let usual = median(&all)?;
+    let mut points: Vec<Point> = Vec::with_capacity(all.len());
     for point in all.into_iter().filter(|point| point.clock.abs_diff(usual) < DAY_NS) {
         if let [.., before, last] = points.as_slice()
             && before.clock <= point.clock
@@ -198,6 +214,13 @@ fn read_points(source: &Source<'_>, layer: Layer, resync: u64) -> Option<Vec<Poi
         points.push(point);
     }
     Some(points)
+}
+
+/// Returns the clock that as many events precede as follow.
+fn median(points: &[Point]) -> Option<u64> {
+    let mut clocks: Vec<u64> = points.iter().map(|point| point.clock).collect();
+    clocks.sort_unstable();
+    clocks.get(clocks.len() / 2).copied()
 }
 
 /// Where the parts of a stream in the order of the file begin and end: a D c B e.
@@ -297,15 +320,15 @@ impl<'p> Blocks<'p> {
 
 /// Returns the bytes from the first event of a part to the end of the last one.
 fn count_bytes(part: &[Point]) -> u64 {
-    let end = part.last().map_or(0, |last| last.end);
-    part.first().map_or(0, |first| end.saturating_sub(first.at))
+    let end = part.last().map_or(0, Point::end);
+    part.first().map_or(0, |first| end.saturating_sub(first.at()))
 }
 
 /// The bytes among which a border between two parts lies: those of the last event of one and the
 /// first of the other, and what is between them.
 fn border(left: &[Point], right: &[Point], len: u64) -> Range<u64> {
-    let start = left.last().map_or(STREAM_HEADER, |last| last.at);
-    let end = right.first().map_or(len, |first| first.end).saturating_add(1);
+    let start = left.last().map_or(STREAM_HEADER, Point::at);
+    let end = right.first().map_or(len, Point::end).saturating_add(1);
     start..end.min(start.saturating_add(BORDER_MAX))
 }
 
@@ -332,10 +355,10 @@ struct Joint<'j, 'a> {
 
 impl<'j, 'a> Joint<'j, 'a> {
     fn new(source: &'j Source<'a>, layer: Layer, left: &[Point], right: &[Point]) -> Self {
-        let from = left.last().map_or(STREAM_HEADER, |last| last.at);
+        let from = left.last().map_or(STREAM_HEADER, Point::at);
         let first = left.len().checked_sub(2).and_then(|index| left.get(index));
         let second = right.get(1).or(right.first());
-        let to = second.map_or(source.len(), |second| second.end);
+        let to = second.map_or(source.len(), Point::end);
         let clocks = first.map_or(0, |first| first.clock)
             ..second.map_or(u64::MAX, |second| second.clock.saturating_add(1));
         Self { source, layer, from, to, clocks }
