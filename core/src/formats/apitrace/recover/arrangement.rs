@@ -257,6 +257,7 @@ impl<'s, 'a> Search<'s, 'a> {
             version: self.stream.parser.version(),
             depth_max: self.limits.of(&NESTING),
             donor: None,
+            damage: 0,
         };
         let mut steps = STEPS;
         let probe = probe_position(&context, (&bytes, 0), Tolerance::Far, at_end, &mut steps);

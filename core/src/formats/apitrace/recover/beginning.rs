@@ -212,6 +212,7 @@ fn holds_events(
                 version: *version,
                 depth_max: limits.of(&NESTING),
                 donor: None,
+                damage: 0,
             };
             finds_events(&context, bytes, (few, at_end), steps)
         })

@@ -8,8 +8,11 @@
 
 use super::elements::{Elements, MISSING};
 use super::judge::FRAGMENT;
+use super::known;
 use super::leaves::count_leaves;
-use super::regular::{Damaged, Second, find_damage, find_second, is_cut};
+use super::parts::{Parts, Stated};
+use super::regular::{Second, find_second, is_cut};
+use super::work::Work;
 use crate::formats::apitrace::layout::{CHUNK_EXPANDED, CHUNK_PLAUSIBLE, CHUNK_STORED_MAX};
 use crate::kit::num::{to_u64, to_usize};
 use crate::kit::ranges::Ranges;
@@ -29,26 +32,21 @@ const STARTS: [usize; 13] = [0, 1, 2, 3, 5, 8, 13, 21, 512, 4 << 10, 8 << 10, 16
 /// A block is not so many times longer than what it expands to, even with the next chunk after it.
 const LONGER: u64 = 4;
 
-/// Damaged blocks of a file in which a shift of their elements is searched for: each takes up to
-/// 3 ms, and a file may have hundreds of thousands.
-pub(super) const SHIFT_SEARCHES: usize = 256;
-/// Damaged blocks of a file of which the first element is searched for: each takes up to 80 ms, and
-/// a beginning is lost at the beginning of a file, or where bytes were.
-pub(super) const START_SEARCHES: usize = 4;
-
 /// The searches that a damaged block is worth.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Effort {
-    /// See [`find_damage`].
-    finds_shifts: bool,
     /// Whether the place is searched from which a block without its beginning is read.
     finds_start: bool,
+    /// Whether the file goes on up to the end of the block.
+    has_end: bool,
+    /// See [`Parts::find`].
+    work: Work,
 }
 
 impl Effort {
-    /// The searches for the last of so many damaged blocks of a file.
-    pub(super) const fn of(damaged: usize) -> Self {
-        Self { finds_shifts: damaged <= SHIFT_SEARCHES, finds_start: damaged <= START_SEARCHES }
+    /// The searches for a block at an offset of a file.
+    pub(super) fn of(finds_start: bool, at: u64, block: &[u8], has_end: bool) -> Self {
+        Self { finds_start, has_end, work: Work::of(at, block.len()) }
     }
 }
 
@@ -93,9 +91,6 @@ pub(super) fn expand(block: &[u8], out: &mut Vec<u8>) -> bool {
     let expanded = snap::raw::Decoder::new().decompress(block, out);
     expanded == Ok(to_usize(len))
 }
-
-/// Leaves that bytes which are none may be read as.
-const LEAVES_BY_CHANCE: usize = 8;
 
 /// Expands a block that the file ends in, if nothing is wrong with it but that its last bytes are
 /// missing.
@@ -143,31 +138,27 @@ pub(super) fn salvage(
     }
     let mut elements = Elements { block, at: skip, len: len.min(most), missing: None };
     let fault = elements.expand(out);
-    let is_plausible = len <= most && to_u64(block.len()) <= CHUNK_STORED_MAX;
-    let damaged = is_plausible.then(|| find_damage(block, skip, stated, out, effort.finds_shifts));
-    let damaged = damaged.flatten();
     let second = find_second(block, skip, stated);
     let (mut certain_from, mut made_up) = (None, Ranges::default());
     if let Some(second) = second.filter(|second| !is_doubled(block, out, len, *second)) {
         out.truncate(second.place);
         let mut rest = Elements::lenient(block, second.resume, most);
         drop(rest.expand(after_fault));
-    } else if let Some(damaged) =
-        damaged.filter(|damaged| !damaged.is_far && damaged.first_place <= out.len())
-    {
-        made_up = read_past_damage(block, damaged, out, after_fault);
-        certain_from = Some(fragment_end(damaged.resume_place));
-    } else if let Some(element) = fault.as_ref().and_then(|fault| fault.element) {
-        // Copies reach back to the bytes before them.
-        let sound = out.len();
-        let mut rest = Elements::lenient(block, element, most);
-        if let Some(damaged) = damaged.filter(|damaged| damaged.resume > element) {
-            pass_damage(&mut rest, damaged, out);
-            let is_in_place = out.len() == damaged.resume_place;
-            certain_from = is_in_place.then(|| fragment_end(damaged.resume_place));
+    } else if let Some(element) = fault.as_ref().map(|fault| fault.element) {
+        let is_plausible = len <= most && to_u64(block.len()) <= CHUNK_STORED_MAX;
+        let stated = Stated { start: skip, len, has_end: effort.has_end };
+        let parts = is_plausible.then(|| known::parts(block, stated, effort.work));
+        if let Some(parts) = parts.filter(|parts| !parts.is_plain()) {
+            made_up = expand_parts(block, &parts, out, after_fault);
+            let is_whole = out.len().saturating_add(after_fault.len()) == len;
+            certain_from = is_whole.then(|| fragment_end(parts.last_place()));
+        } else if let Some(element) = element {
+            // Copies reach back to the bytes before them.
+            let sound = out.len();
+            let mut rest = Elements::lenient(block, element, most);
+            drop(rest.expand(out));
+            after_fault.extend(out.drain(sound..));
         }
-        drop(rest.expand(out));
-        after_fault.extend(out.drain(sound..));
     }
     let detail = match fault {
         _ if read.is_none() => "the block has an invalid length".to_string(),
@@ -180,6 +171,24 @@ pub(super) fn salvage(
         None => "the block decodes to another length than it states".to_string(),
     };
     Salvaged { detail, certain_from, made_up }
+}
+
+/// Expands the parts of a block. Bytes up to the first damage are those of `out`, the others go to
+/// `after_fault`. Returns which of these stand for lost ones.
+fn expand_parts(
+    block: &[u8],
+    parts: &Parts,
+    out: &mut Vec<u8>,
+    after_fault: &mut Vec<u8>,
+) -> Ranges {
+    // A byte that depends on what stands for the missing ones is one of them, or a copy.
+    let again = parts.expand(block, !MISSING);
+    let found = parts.expand(block, MISSING);
+    let pairs = out.iter().zip(&found).zip(&again).take(parts.first_len().unwrap_or(found.len()));
+    let sound = pairs.take_while(|((a, b), c)| a == b && b == c).count();
+    *out = found;
+    *after_fault = out.split_off(sound);
+    differing(after_fault, again.get(sound..).unwrap_or_default())
 }
 
 /// Returns where the elements of a block without its beginning are read from.
@@ -197,49 +206,6 @@ fn find_start(block: &[u8], skip: usize) -> usize {
     best.unwrap_or(from)
 }
 
-/// Reads the elements after the damaged ones into `after_fault`, and those between two damages if
-/// that keeps more calls. Those after the last damage are at their places. Returns which of all of
-/// them stand for lost ones, if there is one damage.
-fn read_past_damage(
-    block: &[u8],
-    damaged: Damaged,
-    out: &mut Vec<u8>,
-    after_fault: &mut Vec<u8>,
-) -> Ranges {
-    let most = to_usize(CHUNK_EXPANDED);
-    out.truncate(damaged.first_place);
-    let sound = out.len().min(damaged.resume_place);
-    let mut between = out.clone();
-    // The bytes of the damaged elements are missing; those after them are at their places, so
-    // copies find what they copy.
-    let expand_rest = |missing: u8| {
-        let mut bytes = between.clone();
-        bytes.resize(damaged.resume_place, missing);
-        let missing = Some(missing);
-        let mut rest = Elements { block, at: damaged.resume, len: most, missing };
-        drop(rest.expand(&mut bytes));
-        bytes.split_off(sound)
-    };
-    after_fault.extend(expand_rest(MISSING));
-    // A byte that depends on what stands for the missing ones is one of them, or a copy.
-    let made_up = differing(after_fault, &expand_rest(!MISSING));
-    out.truncate(sound);
-    let mut rest = Elements::lenient(block, damaged.first, most);
-    pass_damage(&mut rest, damaged, &mut between);
-    // Elements that lead to another place make the bytes after them move.
-    if between.len() != damaged.resume_place {
-        return made_up;
-    }
-    drop(rest.expand(&mut between));
-    drop(between.drain(..sound));
-    let most_by_chance = count_leaves(after_fault).saturating_add(LEAVES_BY_CHANCE);
-    if count_leaves(&between) <= most_by_chance {
-        return made_up;
-    }
-    *after_fault = between;
-    Ranges::default()
-}
-
 /// Returns where the fragment ends that has the byte before a place.
 fn fragment_end(place: usize) -> usize {
     place.checked_next_multiple_of(FRAGMENT).unwrap_or(place)
@@ -247,10 +213,17 @@ fn fragment_end(place: usize) -> usize {
 
 /// Returns where two sequences of bytes differ.
 fn differing(one: &[u8], other: &[u8]) -> Ranges {
-    let mut ranges = Ranges::default();
-    let pairs = one.iter().zip(other).enumerate();
-    for (at, _) in pairs.filter(|(_, (a, b))| a != b) {
-        ranges.add(to_u64(at), to_u64(at));
+    let (mut ranges, mut from) = (Ranges::default(), None);
+    let pairs = one.iter().zip(other).map(|(a, b)| a != b).chain([false]);
+    for (at, differs) in pairs.enumerate() {
+        match from {
+            None if differs => from = Some(at),
+            Some(first) if !differs => {
+                ranges.add(to_u64(first), to_u64(at.saturating_sub(1)));
+                from = None;
+            }
+            _ => {}
+        }
     }
     ranges
 }
@@ -306,16 +279,6 @@ fn literal_at(block: &[u8], at: usize, len: usize) -> Option<usize> {
     None
 }
 
-/// Expands the elements before the last of several damages, and turns to those after it. Where the
-/// elements lead to these, nothing is damaged in between.
-fn pass_damage(elements: &mut Elements<'_>, damaged: Damaged, out: &mut Vec<u8>) {
-    while elements.at < damaged.resume && elements.step(out).is_some() {}
-    if elements.at != damaged.resume {
-        elements.at = damaged.resume;
-        out.resize(damaged.resume_place, MISSING);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::regular::tests::words;
@@ -353,7 +316,8 @@ mod tests {
             let mut block = sound.clone();
             block[at..at + 40].fill(0xff);
             let (mut out, mut after_fault) = (Vec::new(), Vec::new());
-            let salvaged = salvage(&block, &mut out, &mut after_fault, Effort::of(1));
+            let salvaged =
+                salvage(&block, &mut out, &mut after_fault, Effort::of(true, 0, &block, true));
             let Some(from) = salvaged.certain_from else { continue };
             assert_eq!(out.len() + after_fault.len(), bytes.len());
             for (place, found) in after_fault.iter().enumerate() {

@@ -70,6 +70,21 @@ pub(super) fn head_of(bytes: &[u8]) -> Option<Element> {
     Some(Element { end, len, distance, is_near: tag & 3 == 1 })
 }
 
+/// An element, and the place of its bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Placed {
+    pub(super) at: usize,
+    pub(super) place: usize,
+}
+
+impl Placed {
+    /// Returns the element after this one.
+    pub(super) fn next(self, block: &[u8]) -> Option<Self> {
+        let one = element(block, self.at)?;
+        Some(Self { at: one.end, place: self.place.saturating_add(one.len) })
+    }
+}
+
 /// Walks elements and judges each by its place.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Judge {

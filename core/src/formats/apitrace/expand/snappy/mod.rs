@@ -7,18 +7,30 @@
 //!
 //! - `block`: the block of a chunk
 //! - `elements`: the elements of a block, one after the other
-//! - `regular`: where a block is damaged
+//! - `regular`: the rules of elements, and what breaks them
+//! - `parts`: the parts of a damaged block between its damages
+//! - `chains`: elements that follow one another, from each byte on
+//! - `repeated`: stretches of a block that are there twice
+//! - `place`: where the bytes of a part belong
+//! - `work`: the work that all of these may do
+//! - `known`: what was found before
 //! - `leaves`: which of two readings of a block keeps more calls
 //! - `search`: where the next chunk begins after a wrong length
 //! - `writer`: writes chunks
 
 mod block;
+mod chains;
 mod elements;
 mod inserted;
 mod judge;
+mod known;
 mod leaves;
+mod parts;
+mod place;
 mod regular;
+mod repeated;
 mod search;
+mod work;
 mod writer;
 
 pub use self::inserted::find as find_insertion;
@@ -41,6 +53,9 @@ use crate::model::limits::Limits;
 pub(super) use search::has_chunks;
 use search::is_second_trace;
 
+/// Damaged chunks of a file of which the first element is searched for: each takes up to 80 ms, and
+/// a beginning is lost at the beginning of a file, or where bytes were.
+const START_SEARCHES: usize = 4;
 /// The greatest length of two chunks.
 const CHUNKS_MAX: u64 = 2 * CHUNK_STORED_MAX;
 
@@ -201,20 +216,20 @@ impl<'a> Chunks<'a> {
         let longest = begin.saturating_add(CHUNKS_MAX);
         let block = self.source.read(begin, stop.min(longest));
         let found = stop.saturating_sub(begin);
-        if found != stated
-            && block::expand(&block, &mut bytes)
-            && to_u64(bytes.len()) <= CHUNK_EXPANDED
-        {
+        let is_other = found != stated && block::expand(&block, &mut bytes);
+        if is_other && to_u64(bytes.len()) <= CHUNK_EXPANDED {
             // All chunks that apitrace 11.1 recorded for us are encoded so.
-            let is_proven =
-                snap::raw::Encoder::new().compress_vec(&bytes).ok() == Some(block.into());
+            let encoded = snap::raw::Encoder::new().compress_vec(&bytes).ok();
+            let is_proven = encoded == Some(block.into());
             let fault = Fault::Length { stated, found, whole: true, is_proven };
             return self.block(bytes, stop, Some(fault));
         }
         bytes.clear();
         let mut after_fault = Vec::new();
+        let has_end = next.is_some() || stated_end <= end;
         self.damaged = self.damaged.saturating_add(1);
-        let effort = block::Effort::of(self.damaged);
+        let finds = self.damaged <= START_SEARCHES;
+        let effort = block::Effort::of(finds, begin, &block, has_end);
         let salvaged = block::salvage(&block, &mut bytes, &mut after_fault, effort);
         if next.is_some_and(|next| self.is_copied_at(next, &block)) {
             after_fault.clear();
@@ -253,7 +268,7 @@ impl<'a> Chunks<'a> {
 mod tests {
     use std::collections::BTreeMap;
 
-    use super::block::{SHIFT_SEARCHES, START_SEARCHES};
+    use super::work::SEARCHED;
     use super::*;
 
     /// A file of these bytes, and where its chunks begin; the last place is its end.
@@ -376,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn shifts_are_searched_for_in_a_limited_number_of_chunks() {
+    fn shifts_are_searched_for_in_the_first_bytes_of_a_file() {
         // A copy of which a flipped bit adds bytes, so that all elements after it are moved.
         let bytes = regular::tests::words(5_000);
         let sound = snap::raw::Encoder::new().compress_vec(&bytes).unwrap();
@@ -401,11 +416,16 @@ mod tests {
         let damaged = chunk(&flipped.unwrap());
         // The chunk after a damaged one has to be sound.
         let pair = [damaged, other].concat();
-        let file = [b"at", pair.repeat(SHIFT_SEARCHES + 1).as_slice()].concat();
+        let searched = SEARCHED / pair.len() + 1;
+        let file = [b"at", pair.repeat(searched + 2).as_slice()].concat();
         let is_right = expanded(&file);
         let firsts: Vec<bool> = is_right.into_iter().step_by(2).collect();
-        assert_eq!(firsts.len(), SHIFT_SEARCHES + 1);
-        assert_eq!(firsts.iter().position(|right| !right), Some(SHIFT_SEARCHES));
+        assert_eq!(firsts.len(), searched + 2);
+        // Blocks as short as these have work enough in the first mebibyte.
+        let first = firsts.iter().position(|right| !right);
+        let range = (1 << 20) / pair.len()..=searched;
+        assert!(first.is_some_and(|first| range.contains(&first)), "{first:?}, {range:?}");
+        assert!(!firsts[searched]);
     }
 
     #[test]

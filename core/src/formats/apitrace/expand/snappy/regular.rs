@@ -19,35 +19,14 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use super::elements::{Elements, MISSING};
-use super::judge::{Element, FRAGMENT, Judge, element};
+use super::judge::{Element, FRAGMENT, Judge, Placed, element};
+use super::work::Work;
 use crate::formats::apitrace::layout::CHUNK_EXPANDED;
-use crate::kit::num::to_usize;
+use crate::kit::num::{to_u64, to_usize};
 
-/// Elements by chance before a chain, at most: each has to be regular and to lead to the next.
-const OVERLAP_MAX: usize = 16;
-
-/// Copies that keep the last rule before one that breaks it: else another writer made them all.
-const COPIES_BEFORE: usize = 100;
-
-/// Elements, back from the first that no writer makes, before which bytes may be lost or added. Of
-/// 200 flipped lengths of copies in five recorded traces, half show 4 elements later, 180 within
-/// 60, and all within 352; those beyond this number keep a part of the shift.
-const SHIFTS: usize = 256;
-/// Of these one in so many is tried first, and then all around the best.
+/// Of the elements that may be the first ones of a shift one in so many is tried first, and then
+/// all around the best.
 const SHIFTS_STEP: usize = 16;
-
-/// The damaged part of a block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Damaged {
-    /// The first element that no writer makes, and the place of its bytes.
-    pub(super) first: usize,
-    pub(super) first_place: usize,
-    /// The element after the last one, and the place of its bytes.
-    pub(super) resume: usize,
-    pub(super) resume_place: usize,
-    /// Whether more than half of the block lies between: sound elements and further damage.
-    pub(super) is_far: bool,
-}
 
 /// The elements of a second chunk in a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,108 +39,57 @@ pub(super) struct Second {
     pub(super) expanded: usize,
 }
 
-/// Finds the damaged part of a block that states to expand to `len` bytes, has its elements from
-/// `start` on, and expands to `out` up to a fault. `None` without an element that no writer makes;
-/// or if no elements after it lead to the end of the block; or if more than half of the block lies
-/// between and they give less than a fragment, as with a writer that has other rules.
-///
-/// `finds_shifts`: whether a shift of all elements after the damage is searched for.
-pub(super) fn find_damage(
+/// Elements that have another place since one of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Shift {
+    /// That element, and its place before and after.
+    pub(super) at: usize,
+    pub(super) before: usize,
+    pub(super) place: usize,
+}
+
+/// Finds the element up to `stop`, whose bytes belong to `place`, since which all are moved: the
+/// one with the fewest copies after it that end too early. Of equals one after a copy whose length a
+/// flipped bit explains. Returns it at the place before and at that after.
+pub(super) fn find_shift(
     block: &[u8],
-    start: usize,
-    len: u64,
+    recent: &VecDeque<Placed>,
+    (stop, place): (Placed, usize),
     out: &[u8],
-    finds_shifts: bool,
-) -> Option<Damaged> {
-    let len = to_usize(len);
-    let irregular = find_irregular(block, start, len);
-    let short = if finds_shifts { find_short_copy(block, start, out) } else { None };
-    let (first, first_place) = irregular.into_iter().chain(short).min()?;
-    let shift = if finds_shifts { find_shift(block, start, first, len, out) } else { None };
-    if shift.is_some() {
-        return shift;
-    }
-    let (at, expanded) = find_chain(block, first.saturating_add(1), Some(len))?;
-    let chain = (at, len.checked_sub(expanded)?);
-    let (resume, resume_place) = without_overlap(block, chain, first_place);
-    let is_far = resume.saturating_sub(first) > block.len().wrapping_shr(1);
-    let is_believed = !is_far || expanded >= FRAGMENT;
-    is_believed.then_some(Damaged { first, first_place, resume, resume_place, is_far })
-}
-
-/// Returns the first copy that ends although the bytes go on equal, and the place of its bytes.
-fn find_short_copy(block: &[u8], start: usize, out: &[u8]) -> Option<(usize, usize)> {
-    let (mut at, mut place, mut copies) = (start, 0_usize, 0_usize);
-    while let Some(one) = element(block, at) {
-        let end = place.saturating_add(one.len);
-        let next = element(block, one.end).filter(|_| end < out.len())?;
-        if let Some(distance) = one.distance.filter(|_| one.is_ended_by(next, end)) {
-            let after = end.checked_sub(distance).and_then(|from| out.get(from));
-            if after == out.get(end) {
-                return (copies >= COPIES_BEFORE).then_some((at, place));
-            }
-            copies = copies.saturating_add(1);
-        }
-        (at, place) = (one.end, end);
-    }
-    None
-}
-
-/// Finds the element up to `first` before which bytes are lost or added, if that moves the elements
-/// after it and does no other harm: the one with the fewest copies after it that end too early. Of
-/// equals one after a copy whose length a flipped bit explains.
-fn find_shift(block: &[u8], start: usize, first: usize, len: usize, out: &[u8]) -> Option<Damaged> {
-    let mut before = VecDeque::new();
-    let (mut at, mut place, mut last) = (start, 0_usize, None);
-    while at <= first {
-        let one = element(block, at)?;
-        before.push_back((at, place, last));
-        if before.len() > SHIFTS {
-            before.pop_front();
-        }
-        (at, place, last) = (one.end, place.saturating_add(one.len), Some(one));
-    }
-    let (from, ..) = *before.front()?;
-    let (mut at, expanded) = find_chain(block, from, Some(len))?;
-    let mut place = len.checked_sub(expanded)?;
+    work: &mut Work,
+) -> Option<(Placed, Placed)> {
     let mut shifts = Vec::new();
-    while at <= first {
-        let moved = before.iter().find(|(one, moved, _)| *one == at && *moved != place);
-        if let Some((_, moved, last)) = moved {
-            let explains = last.is_some_and(|last| last.may_have_len(*moved, place));
-            let shift = Damaged {
-                first: at,
-                first_place: *moved,
-                resume: at,
-                resume_place: place,
-                is_far: false,
-            };
-            shifts.push((shift, explains));
+    let mut last: Option<Element> = None;
+    for one in recent.iter().chain([&stop]) {
+        if let Some(moved) = one.place.checked_add(place)?.checked_sub(stop.place) {
+            let explains = last.is_some_and(|last| last.may_have_len(one.place, moved));
+            shifts.push((Shift { at: one.at, before: one.place, place: moved }, explains));
         }
-        let one = element(block, at)?;
-        (at, place) = (one.end, place.saturating_add(one.len));
+        last = element(block, one.at);
     }
     // Of equals the last one.
-    let best_of = |range: Range<usize>, step: usize| {
+    let mut best_of = |range: Range<usize>, step: usize| {
         let tried = range.rev().step_by(step).filter_map(|index| {
             let (shift, explains) = *shifts.get(index)?;
-            Some((count_short_copies(block, shift, out), !explains, index))
+            Some((count_short_copies(block, shift, out, work), !explains, index))
         });
         tried.min_by_key(|(short, others, _)| (*short, *others)).map(|(.., index)| index)
     };
     let near = best_of(0..shifts.len(), SHIFTS_STEP)?;
     let around = near.saturating_sub(SHIFTS_STEP)..near.saturating_add(SHIFTS_STEP);
-    shifts.get(best_of(around, 1)?).map(|(shift, _)| *shift)
+    let best = best_of(around, 1)?;
+    let (Shift { at, before, place }, _) = *shifts.get(best)?;
+    Some((Placed { at, place: before }, Placed { at, place }))
 }
 
 /// Counts the copies after a shift, in its fragment, that end although the bytes go on equal.
-fn count_short_copies(block: &[u8], shift: Damaged, out: &[u8]) -> usize {
-    let place = shift.resume_place.checked_rem(FRAGMENT).unwrap_or(0);
-    let fragment = shift.resume_place.saturating_sub(place);
-    let known = out.get(fragment..shift.first_place.min(out.len())).unwrap_or_default();
+pub(super) fn count_short_copies(block: &[u8], shift: Shift, out: &[u8], work: &mut Work) -> usize {
+    let place = shift.place.checked_rem(FRAGMENT).unwrap_or(0);
+    let fragment = shift.place.saturating_sub(place);
+    let known = out.get(fragment..shift.before.min(out.len())).unwrap_or_default();
     let mut bytes = known.to_vec();
     bytes.resize(place, MISSING);
-    let mut elements = Elements::lenient(block, shift.resume, FRAGMENT);
+    let mut elements = Elements::lenient(block, shift.at, FRAGMENT);
     let (mut short, mut expected) = (0_usize, None);
     while let (Some(one), end @ 0..FRAGMENT) = (element(block, elements.at), bytes.len()) {
         if elements.step(&mut bytes).is_none() {
@@ -175,6 +103,7 @@ fn count_short_copies(block: &[u8], shift: Damaged, out: &[u8]) -> usize {
         let next = one.distance.and_then(|distance| bytes.len().checked_sub(distance));
         expected = next.and_then(|from| bytes.get(from)).map(|byte| (one, *byte));
     }
+    work.spend(to_u64(bytes.len()) / 8);
     short
 }
 
@@ -232,21 +161,6 @@ struct Chain {
     count: u32,
 }
 
-/// Leaves out the first elements of a chain that stand where the elements before the damage do:
-/// some bytes of the damage look like elements. Where many do, the damage began before it showed,
-/// and the chain is right.
-fn without_overlap(block: &[u8], chain: (usize, usize), first_place: usize) -> (usize, usize) {
-    let (mut at, mut place) = chain;
-    for _ in 0..OVERLAP_MAX {
-        if place >= first_place {
-            return (at, place);
-        }
-        let Some(next) = element(block, at) else { break };
-        (at, place) = (next.end, place.saturating_add(next.len));
-    }
-    chain
-}
-
 /// Returns the offset from `from` on where the most elements that a writer makes follow one another
 /// to the end of the block, and how many bytes they expand to. Goes back from the end, where places
 /// are known if the block expands to `len` bytes. A chain by chance begins with a long literal, and
@@ -284,7 +198,7 @@ fn find_chain(block: &[u8], from: usize, len: Option<usize>) -> Option<(usize, u
 }
 
 /// Whether a writer makes this element, and the one after it, where its bytes have this place.
-fn is_regular_at(block: &[u8], element: Element, place: usize) -> bool {
+pub(super) fn is_regular_at(block: &[u8], element: Element, place: usize) -> bool {
     let is_literal_next = block.get(element.end).is_some_and(|tag| tag & 3 == 0);
     let ends_fragment = place.saturating_add(element.len).is_multiple_of(FRAGMENT);
     let is_followed = !is_literal_next || element.distance.is_some() || ends_fragment;
@@ -295,6 +209,7 @@ fn is_regular_at(block: &[u8], element: Element, place: usize) -> bool {
 pub(super) mod tests {
     use super::*;
     use crate::formats::apitrace::expand::snappy::block::{Effort, salvage, stated_len};
+    use crate::formats::apitrace::expand::snappy::parts::{Parts, Stated};
 
     /// Bytes like those of a trace: runs and numbers that rise.
     fn calls(len: usize) -> Vec<u8> {
@@ -321,18 +236,17 @@ pub(super) mod tests {
         bytes
     }
 
-    fn damage_of(block: &[u8]) -> Option<Damaged> {
+    fn is_plain(block: &[u8]) -> bool {
         let (len, start) = stated_len(block).unwrap();
-        let mut out = Vec::new();
-        Elements::lenient(block, start, to_usize(len)).expand(&mut out);
-        find_damage(block, start, len, &out, true)
+        let stated = Stated { start, len: to_usize(len), has_end: true };
+        Parts::find(block, stated, Work::of(0, block.len())).is_plain()
     }
 
     #[test]
     fn a_sound_block_has_no_damage_and_zeros_and_noise_are_found() {
         for len in [0, 1, 100, 65_535, 65_536, 65_537, 400_000] {
             let block = snap::raw::Encoder::new().compress_vec(&calls(len)).unwrap();
-            assert_eq!(damage_of(&block), None, "{len}");
+            assert!(is_plain(&block), "{len}");
         }
         let bytes = calls(400_000);
         let sound = snap::raw::Encoder::new().compress_vec(&bytes).unwrap();
@@ -344,7 +258,7 @@ pub(super) mod tests {
                     *byte = if noise { number.to_le_bytes()[2] } else { 0 };
                 }
                 let (mut out, mut after) = (Vec::new(), Vec::new());
-                salvage(&block, &mut out, &mut after, Effort::of(1));
+                salvage(&block, &mut out, &mut after, Effort::of(true, 0, &block, true));
                 let place = bytes.len() - after.len();
                 assert!(place <= out.len(), "{from}: {place}, {}", out.len());
                 // The later fragments are as they were.
@@ -364,12 +278,12 @@ pub(super) mod tests {
         let (mut place, mut number, mut flips, mut exact, mut close) = (0, 0, 0, 0, 0);
         while let Some(one) = element(&sound, at) {
             number += 1;
-            let is_tried = number > COPIES_BEFORE * 2 && number % 1_933 == 0 && !one.is_near;
+            let is_tried = number > 200 && number % 1_933 == 0 && !one.is_near;
             for bit in (2..8).filter(|_| is_tried && one.distance.is_some()) {
                 let mut block = sound.clone();
                 block[at] ^= 1 << bit;
                 let (mut out, mut after) = (Vec::new(), Vec::new());
-                salvage(&block, &mut out, &mut after, Effort::of(1));
+                salvage(&block, &mut out, &mut after, Effort::of(true, 0, &block, true));
                 out.append(&mut after);
                 assert_eq!(out.len(), bytes.len());
                 // The bytes that a shorter copy lacks are missing, and so are copies of them.
@@ -397,7 +311,7 @@ pub(super) mod tests {
             block[from..from + 300].fill(0xff);
         }
         let (mut out, mut after) = (Vec::new(), Vec::new());
-        salvage(&block, &mut out, &mut after, Effort::of(1));
+        salvage(&block, &mut out, &mut after, Effort::of(true, 0, &block, true));
         // Between them the place of the bytes is unknown, but not that of copies from one another.
         let (between, last) = (&bytes[200_000..600_000], &bytes[800_000..]);
         let is_kept = |part: &[u8]| after.windows(part.len()).any(|window| window == part);
@@ -411,6 +325,6 @@ pub(super) mod tests {
         // Two literals in a row all over the block.
         let mut block = vec![0x90, 0x03];
         block.extend([0, b'a'].repeat(400));
-        assert_eq!(damage_of(&block), None);
+        assert!(is_plain(&block));
     }
 }

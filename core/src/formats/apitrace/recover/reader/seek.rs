@@ -272,6 +272,7 @@ impl StreamReader<'_> {
             version: self.parser.version(),
             depth_max: self.limits.of(&NESTING),
             donor: self.donor,
+            damage: self.faults.damages.last().map_or(0, |damage| damage.start),
         }
     }
 }

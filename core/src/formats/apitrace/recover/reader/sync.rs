@@ -6,10 +6,8 @@ use crate::formats::apitrace::decode::definitions::KnownId;
 use crate::formats::apitrace::decode::grammar::Space;
 use crate::formats::apitrace::decode::tracker::events::{EventEffect, RecentEvent, has_open_call};
 use crate::formats::apitrace::decode::tracker::lost::LostDefinition;
-use crate::formats::apitrace::recover::resync::SyncPoint;
+use crate::formats::apitrace::recover::resync::{CALL_LEN, SyncPoint};
 
-/// Bytes of the shortest call: an enter without arguments takes four, its leave three.
-const CALL_LEN: u64 = 7;
 /// Recorded traces have 25 to 84 bytes per call: where one has more on average, by its blobs, the
 /// calls that were lost may have been as short as half of these.
 const CALL_LEN_MAX: u64 = 40;

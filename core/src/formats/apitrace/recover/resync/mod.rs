@@ -40,6 +40,8 @@ const READINGS_CLOSE: usize = 500;
 const NUMBERING_STEPS: u64 = 1_000;
 /// Steps that a reading takes, besides one per 16 bytes of it.
 const READING_STEPS: u64 = 8;
+/// Bytes of the shortest call: an enter without arguments takes four, its leave three.
+pub const CALL_LEN: u64 = 7;
 /// Members that a lost struct has at most.
 const MEMBERS_MAX: u64 = 48;
 
@@ -58,9 +60,19 @@ pub struct ProbeContext<'a> {
     pub depth_max: u64,
     /// The definitions of a donor, for the members of structs.
     pub donor: Option<&'a Definitions>,
+    /// Where the damage begins in the stream.
+    pub damage: u64,
 }
 
 impl ProbeContext<'_> {
+    /// Whether the damage up to a place has bytes that stand for lost ones, and room for so many
+    /// calls: then those after it are at their places, and no copies from elsewhere.
+    fn has_room(&self, calls: u64, place: u64) -> bool {
+        let last = place.saturating_sub(1);
+        let len = place.saturating_sub(self.damage);
+        len > 0 && calls <= len / CALL_LEN && self.lost_calls.made_up.has_any_of(self.damage, last)
+    }
+
     /// Whether a call began and ended before the damage.
     fn is_over(&self, call: u64) -> bool {
         call < self.calls.next && !self.calls.is_open(call) && !self.lost_calls.contains(call)
@@ -226,7 +238,7 @@ fn try_reading(
     let lost: Vec<LostId> = readings.lost().collect();
     let run = match tolerance {
         Tolerance::Strict => None,
-        _ => find_first_number_of_run(&events, context, !lost.is_empty()),
+        _ => find_first_number_of_run(&events, context, start, !lost.is_empty()),
     };
     // Where a run ends, another reading of what was lost may lead on.
     let is_sure = !may_go_on && (first.is_some() || lost.is_empty());

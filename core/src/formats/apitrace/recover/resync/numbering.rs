@@ -48,12 +48,14 @@ pub(super) fn find_first_number(
 }
 
 /// Returns the number of the first call among `events` if further ones follow it, each entered and
-/// left, whatever comes after them. They are at least as many as were lost before them: so the run
-/// is left of what was there, not a copy of calls from far away. `has_lost`: whether ids are read
-/// as lost, for which more calls have to follow.
+/// left, whatever comes after them. They are at least as many as were lost before them, or the lost
+/// ones have room before the `place` of the run: so it is left of what was there, not a copy of
+/// calls from far away. `has_lost`: whether ids are read as lost, for which more calls have to
+/// follow.
 pub(super) fn find_first_number_of_run(
     events: &[ProbeEvent],
     context: &ProbeContext<'_>,
+    place: u64,
     has_lost: bool,
 ) -> Option<u64> {
     // The first call may have been entered in the damage.
@@ -70,7 +72,8 @@ pub(super) fn find_first_number_of_run(
     let lost = first.checked_sub(context.calls.next)?;
     let calls = to_u64(count_calls_in_a_row(events, first));
     let least = if has_lost { to_u64(MATCHES) } else { RUN };
-    (calls >= lost.max(least)).then_some(first)
+    let is_near = calls >= lost || context.has_room(lost, place);
+    (calls >= least && is_near).then_some(first)
 }
 
 fn candidates(events: &[ProbeEvent], expected: u64) -> Vec<u64> {
@@ -222,6 +225,7 @@ mod tests {
             version: 6,
             depth_max: 1,
             donor: None,
+            damage: 0,
         };
         let mut numbered = Numbered { next: 10, threads: 2, ..Numbered::default() };
         assert_eq!(numbered.enter(0), Some(()));
