@@ -318,8 +318,10 @@ pub mod common {
                 a crash, leaves this. The faults that it causes are not reported.",
             impact: "Readers stop at the first of the two blocks, skip records or show wrong ones.",
             remedy: Remedy::Fix("Exchanges the two blocks again.\n\
-                Class: exact if no fault is left and no other pair of blocks fits; else lossy.\n\
-                Cost: none.\n\
+                Class: exact if no fault is left, no other pair of blocks fits and events show \
+                where the blocks begin and end; else lossy, as always in perf.data, where usual \
+                sizes of blocks give their borders.\n\
+                Cost: none, or the records at the borders if a block begins elsewhere.\n\
                 Run:\n\
                 \x20 tracemend repair FILE -o repaired"),
             source: "the bytes of the file, and the check of its format with the blocks exchanged",

@@ -45,7 +45,8 @@ fn exchanged_blocks_of_records_come_back() {
             named += usize::from(report.findings().iter().any(|one| one.rule.code == "CM0104"));
             let (repair, target) = mended_as(name, &damaged, &Options::default());
             given_back += usize::from(target == whole);
-            if repair.safety() == Some(Safety::Exact) && target != whole {
+            // Nothing shows the borders of the blocks.
+            if repair.safety() == Some(Safety::Exact) {
                 wrong.push(format!("{name}: {case}"));
             }
         }
