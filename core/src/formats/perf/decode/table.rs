@@ -12,12 +12,13 @@ use crate::kit::span::{Layer, Span};
 /// Entries of a table, at most, with those for features that perf then did not write: it knows
 /// fewer.
 const ENTRIES_MAX: u64 = 64;
+/// Bytes of a table, at most.
+const BYTES_MAX: u64 = ENTRIES_MAX * SECTION_SIZE;
 
 /// Whether a section at `first` may be the first one after a table at `at`. If the table was moved,
 /// it is not.
 pub fn may_follow(at: u64, first: u64) -> bool {
-    let most = ENTRIES_MAX.saturating_mul(SECTION_SIZE);
-    let len = first.checked_sub(at).filter(|len| (1..=most).contains(len));
+    let len = first.checked_sub(at).filter(|len| (1..=BYTES_MAX).contains(len));
     len.is_some_and(|len| len.is_multiple_of(SECTION_SIZE))
 }
 
@@ -33,6 +34,10 @@ pub struct Table {
     pub span: Span,
     /// Feature bits and their sections.
     pub entries: Vec<(u32, Section)>,
+    /// Bytes after these entries that are zero, as entries that perf reserved and did not use.
+    zeros: u64,
+    /// Bytes after these entries that may be further ones, of features whose bits are lost.
+    unclaimed: u64,
 }
 
 impl Table {
@@ -40,7 +45,18 @@ impl Table {
     /// does.
     pub fn read(source: &Source<'_>, body: &Body, at: u64, order: Order) -> Self {
         let bytes = source.read(at, at.saturating_add(length(body)));
-        Self::parse(Cursor::new(&bytes, Layer::stored(0), at, order), body)
+        let table = Self::parse(Cursor::new(&bytes, Layer::stored(0), at, order), body);
+        let end = table.span.end;
+        let reserved = source.read(end, end.saturating_add(BYTES_MAX));
+        let zeros = to_u64(reserved.iter().take_while(|byte| **byte == 0).count());
+        let mut cursor = Cursor::new(&reserved, Layer::stored(0), end, order);
+        let mut unclaimed: u64 = 0;
+        while let Ok(section) = Section::read(&mut cursor)
+            && section.fits(source.len())
+        {
+            unclaimed = unclaimed.saturating_add(SECTION_SIZE);
+        }
+        Self { zeros, unclaimed, ..table }
     }
 
     /// Notes the fields of a table.
@@ -59,7 +75,7 @@ impl Table {
             let Ok(section) = Section::read(&mut entry) else { break };
             entries.push((bit, section));
         }
-        Self { span: cursor.since(at), entries }
+        Self { span: cursor.since(at), entries, zeros: 0, unclaimed: 0 }
     }
 
     /// Returns the section of a feature.
@@ -70,17 +86,28 @@ impl Table {
     /// Whether the sections adjoin in the order of their places, begin after the table and the
     /// entries that the recorder may have reserved after it, and end with a file of `file_len`
     /// bytes. The offsets are those of the original file then: no byte before or between the
-    /// sections was lost or added.
+    /// sections was lost or added. Reserved entries are zero; other bytes may be those of records.
     pub fn is_tight(&self, file_len: u64) -> bool {
         self.tiled_end() == Some(file_len)
+            && self.reserved().is_some_and(|reserved| reserved <= self.zeros)
     }
 
     /// Whether the first section follows the table and the entries that the recorder may have
     /// reserved after it.
     pub fn is_followed(&self) -> bool {
+        self.reserved().is_some_and(|reserved| reserved <= self.unclaimed)
+            && self.first().is_some_and(|first| may_follow(self.span.start, first))
+    }
+
+    /// Returns the offset of the first section.
+    fn first(&self) -> Option<u64> {
         let used = self.entries.iter().filter(|(_, section)| section.size > 0);
-        let first = used.map(|(_, section)| section.offset).min();
-        first.is_some_and(|first| first >= self.span.end && may_follow(self.span.start, first))
+        used.map(|(_, section)| section.offset).min()
+    }
+
+    /// Returns the number of bytes between the entries and the first section.
+    fn reserved(&self) -> Option<u64> {
+        self.first()?.checked_sub(self.span.end)
     }
 
     /// Returns the end of the last section if the sections adjoin in the order of their places, and
@@ -113,5 +140,39 @@ impl Table {
         });
         to_u64(self.entries.len()) == body.flags.count()
             && (is_ordered || self.tiled_end().is_some_and(|end| end <= file_len))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::formats::perf::decode::header::{FlagWords, Flags};
+
+    #[test]
+    fn entries_that_the_recorder_reserved_are_zero() {
+        let none = Section { offset: 0, size: 0 };
+        let body = Body {
+            attr_size: 0,
+            attrs: none,
+            data: none,
+            event_types: none,
+            flags: Flags([1 << 3, 0, 0, 0]),
+            words: FlagWords::U64,
+        };
+        // One entry, two reserved ones, and its section of 8 bytes.
+        let mut bytes = [3 * SECTION_SIZE, 8, 0, 0, 0, 0, 1].map(u64::to_le_bytes).concat();
+        let is_tight = |bytes: &[u8]| {
+            let table = Table::read(&Source::new(bytes), &body, 0, Order::Little);
+            table.is_tight(to_u64(bytes.len()))
+        };
+        let is_followed =
+            |bytes: &[u8]| Table::read(&Source::new(bytes), &body, 0, Order::Little).is_followed();
+        assert!(is_tight(&bytes) && is_followed(&bytes));
+        // An entry whose bit is lost.
+        bytes[40] = 1;
+        assert!(!is_tight(&bytes) && is_followed(&bytes));
+        // No entry.
+        bytes[40] = 0xff;
+        assert!(!is_tight(&bytes) && !is_followed(&bytes));
     }
 }

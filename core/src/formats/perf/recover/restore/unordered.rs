@@ -63,8 +63,7 @@ fn fitting(recording: &Recording<'_>, table: &Table, index: usize) -> Vec<(usize
         if let Some(entry) = changed.entries.get_mut(index) {
             entry.1 = *section;
         }
-        changed.tiled_end() == Some(len)
-            && changed.entries.iter().all(|entry| is_read(recording, *entry))
+        changed.is_tight(len) && changed.entries.iter().all(|entry| is_read(recording, *entry))
     });
     candidates.into_iter().map(|section| (index, section)).collect()
 }
