@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
+use tracemend::model::edit::Fix;
 use tracemend::{FileSet, Options, Outcome, Report, Safety, Severity, check};
+use tracemend_tests::forge::perf::{Built, Clean, RecordSpan, clean};
 use tracemend_tests::mended::mended_as;
 
 const SAMPLE: u32 = 9;
@@ -55,6 +57,51 @@ fn a_record_without_its_size_gets_it_back() {
         }
     }
     assert!(all > 20 && restored == all, "{restored} of {all} samples were restored");
+}
+
+/// Zeros in the place of a record's size, and of the header of a later one.
+fn without_headers(built: &Built, record: &RecordSpan, later: &RecordSpan) -> Vec<u8> {
+    let mut bytes = built.bytes.clone();
+    bytes[later.offset..later.offset + 8].fill(0);
+    let size = record.offset + 6;
+    bytes[record.offset..size].copy_from_slice(&built.bytes[record.offset..size]);
+    bytes[size..size + 2].fill(0);
+    bytes
+}
+
+/// The size that a record at `start` gets exactly.
+fn exact_size(report: &Report, start: usize) -> Option<usize> {
+    let mut findings = report
+        .findings()
+        .iter()
+        .filter(|finding| finding.rule.code == "PD1002" && finding.span.start() == start as u64);
+    let is_exact = |fix: &Fix| fix.safety == Safety::Exact;
+    let found = findings.find(|finding| finding.fix.as_ref().is_some_and(is_exact))?;
+    Some(found.span.len() as usize)
+}
+
+#[test]
+fn a_record_without_its_size_covers_no_other_exactly() {
+    let (mut exact, mut wrong) = (0, Vec::new());
+    for Clean { name, built, .. } in clean() {
+        let is_stored = |record: &&RecordSpan| {
+            built.bytes.get(record.offset..record.offset + 4) == Some(&record.kind.to_le_bytes())
+        };
+        let records: Vec<&RecordSpan> = built.records.iter().filter(is_stored).collect();
+        // Without the header of one of the next records, another one may seem to be the next.
+        let pairs = records.windows(4).flat_map(|run| run.iter().map(|later| (run[0], *later)));
+        for (record, later) in pairs {
+            let report = report(&without_headers(&built, record, later));
+            let Some(size) = exact_size(&report, record.offset) else { continue };
+            exact += 1;
+            if size != record.len {
+                let (kind, at, lost) = (record.kind, record.offset, later.offset);
+                wrong.push(format!("{name}: {kind} at {at:#x}, lost {lost:#x}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert!(exact > 100, "{exact} sizes came back");
 }
 
 #[test]

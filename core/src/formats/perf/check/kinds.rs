@@ -137,7 +137,11 @@ impl RecordCheck {
                 false => format!("set the header to {name} of {}", byte_count(frame.size)),
             };
             // `misc` is lost with the type, and some fields fit bytes of other records as well.
-            let shows_itself = !kind::FITS_NEARLY_ALL.contains(&frame.kind) && zeros < ZEROS;
+            // The records that follow may not be the next ones: content that ends before them shows
+            // that others lie between.
+            let shows_itself = !kind::FITS_NEARLY_ALL.contains(&frame.kind)
+                && zeros < ZEROS
+                && self.events.ends_with_content(record);
             let safety = if is_size && shows_itself { class } else { Safety::Lossy };
             let fields = Span::new(span.layer, header.end, span.end);
             let fix = Fix::new(safety, summary, edits);

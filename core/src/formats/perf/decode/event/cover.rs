@@ -2,8 +2,9 @@
 
 use super::{Events, SampleRead};
 use crate::formats::perf::decode::frame::{Place, RecordView};
-use crate::formats::perf::decode::record;
+use crate::formats::perf::decode::record::{self, Body, Detail};
 use crate::formats::perf::decode::sample::Sample;
+use crate::formats::perf::decode::{attr_record, feature};
 use crate::formats::perf::layout::{RECORD_HEADER, record as kind};
 use crate::kit::num::to_usize;
 use crate::kit::span::Span;
@@ -46,6 +47,37 @@ impl Events {
         // simpleperf copies the padding of a name from its memory.
         let most = if self.dialect.is_simpleperf { 7 } else { 0 };
         self.read_body(record).is_ok_and(|body| body.after_name <= most)
+    }
+
+    /// Whether the content of a record ends with it, as far as the content shows where it ends:
+    /// not if other bytes follow its name or the fields of its feature, or if its ids may be those
+    /// of another record.
+    #[cold]
+    pub fn ends_with_content(&self, record: &RecordView<'_>) -> bool {
+        match record.frame.kind {
+            kind::SAMPLE => true,
+            kind::HEADER_FEATURE => feature::fills_record(record, self.dialect.order),
+            kind::HEADER_ATTR => self.has_only_ids(record),
+            _ => match self.read_body(record) {
+                // perf reserves room for the longest names, and the check of padding allows it.
+                Ok(Body { detail: Detail::Name(name), .. }) if !record.frame.is_kernel() => {
+                    let until_name = to_usize(name.end.saturating_sub(record.place.offset));
+                    let after = record.bytes.get(until_name..).unwrap_or_default();
+                    after.iter().all(|byte| *byte == 0)
+                }
+                _ => self.is_padded(record),
+            },
+        }
+    }
+
+    /// Whether the words after the attr of a HEADER_ATTR are ids: not 0, and no header of a record.
+    fn has_only_ids(&self, record: &RecordView<'_>) -> bool {
+        let Some((attr, ids)) = attr_record::read_record(record, self.dialect.order) else {
+            return false;
+        };
+        let start = RECORD_HEADER.saturating_add(attr.size.into());
+        let words = record.bytes.get(to_usize(start)..).unwrap_or_default().chunks(8);
+        !ids.contains(&0) && words.into_iter().all(|word| self.dialect.frame(word).is_err())
     }
 
     /// Returns the last `trailing` bytes of a record if they are complete records that belong to

@@ -197,7 +197,13 @@ pub fn of_record(
     order: Order,
     machine: Machine,
 ) -> Result<(u32, Contents), (u32, FeatureError)> {
-    read_record(record.cursor(order), machine)
+    read_record(&mut record.cursor(order), machine)
+}
+
+/// Whether the fields of the feature in a HEADER_FEATURE record fill it.
+pub fn fills_record(record: &RecordView<'_>, order: Order) -> bool {
+    let mut cursor = record.cursor(order);
+    read_record(&mut cursor, Machine::default()).is_ok() && cursor.left() == 0
 }
 
 /// Finds the only numbers of CPUs by which CPU_TOPOLOGY can be read to its last byte.
@@ -231,11 +237,11 @@ pub fn cpus_of_record(record: &RecordView<'_>, order: Order) -> Option<Cpus> {
 
 /// Notes the fields of the feature in a HEADER_FEATURE record.
 pub fn log_record(record: &RecordView<'_>, order: Order, log: &FieldLog) {
-    let _read = read_record(record.cursor(order).with_log(log), Machine::default());
+    let _read = read_record(&mut record.cursor(order).with_log(log), Machine::default());
 }
 
 fn read_record(
-    mut cursor: Cursor<'_>,
+    cursor: &mut Cursor<'_>,
     machine: Machine,
 ) -> Result<(u32, Contents), (u32, FeatureError)> {
     let start = cursor.position();
@@ -260,7 +266,7 @@ fn read_record(
         }
         Some(_) => {}
     }
-    let read = body(bit, &mut cursor, machine.cpus);
+    let read = body(bit, cursor, machine.cpus);
     read.map(|contents| (bit, contents)).map_err(|error| (bit, error))
 }
 
