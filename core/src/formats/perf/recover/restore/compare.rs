@@ -20,7 +20,7 @@ use crate::formats::perf::decode::attr_bytes::AttrBytes;
 use crate::formats::perf::decode::event::{Events, SampleRead};
 use crate::formats::perf::decode::sample::Sample;
 use crate::formats::perf::layout::attr::{WORDS, at};
-use crate::formats::perf::layout::{field, record};
+use crate::formats::perf::layout::{TYPE_TRACEPOINT, field, record};
 use crate::kit::cursor::Cursor;
 use crate::kit::num::{to_u64, to_usize};
 use crate::kit::span::Layer;
@@ -39,6 +39,13 @@ struct Verdict {
     is_proven: bool,
     /// Whether perf reads the recording alike with either value.
     is_unused: bool,
+}
+
+impl Verdict {
+    /// Returns the value that is right, or that of EVENT_DESC if nothing decides.
+    fn winner(&self) -> u64 {
+        if self.is_right == Some(true) { self.here } else { self.other }
+    }
 }
 
 /// An attr as both copies have it, and the records that each explains.
@@ -71,7 +78,8 @@ impl AttrCopies<'_> {
             }
         }
         spread_proof(&mut verdicts);
-        doubt_zeros(&mut verdicts);
+        let kinds = [&pair.table, &pair.copy].map(|bytes| self.attr(bytes).word(at::TYPE));
+        doubt_zeros(&mut verdicts, kinds.contains(&TYPE_TRACEPOINT.into()));
         self.correct(index, (attr, copy), &verdicts)
     }
 
@@ -270,15 +278,22 @@ fn spread_proof(verdicts: &mut [Verdict]) {
 }
 
 /// Takes back the proofs for zeros if both copies are damaged: damage leaves zeros, they are always
-/// possible, and that the other value is wrong does not show that zero is right.
-fn doubt_zeros(verdicts: &mut [Verdict]) {
+/// possible, and that the other value is wrong does not show that zero is right. Both are damaged
+/// if either has right words, or if a word that recorders write is 0 in the better one. The period
+/// may be: that of a dummy event is 0.
+fn doubt_zeros(verdicts: &mut [Verdict], is_tracepoint: bool) {
     let has = |right| verdicts.iter().any(|verdict| verdict.is_right == Some(right));
-    if !has(true) || !has(false) {
-        return;
-    }
-    for verdict in verdicts {
-        let winner = if verdict.is_right == Some(true) { verdict.here } else { verdict.other };
-        verdict.is_proven &= winner != 0;
+    let is_blank = |verdict: &Verdict| {
+        let has_value = match verdict.word {
+            at::SAMPLE_TYPE | at::FLAGS => true,
+            at::CONFIG => is_tracepoint,
+            _ => false,
+        };
+        has_value && verdict.is_right.is_some() && verdict.winner() == 0
+    };
+    let are_both_damaged = has(true) && has(false) || verdicts.iter().any(is_blank);
+    for verdict in verdicts.iter_mut().filter(|_| are_both_damaged) {
+        verdict.is_proven &= verdict.winner() != 0;
     }
 }
 
@@ -319,12 +334,15 @@ mod tests {
             is_unused: false,
         };
         let proven = |mut verdicts: [Verdict; 3]| {
-            doubt_zeros(&mut verdicts);
+            doubt_zeros(&mut verdicts, false);
             verdicts.map(|verdict| verdict.is_proven)
         };
         let both = [verdict(0, false, 0), verdict(16, true, 0), verdict(24, true, 2)];
         assert_eq!(proven(both), [true, false, true]);
-        let one = [verdict(0, true, 0), verdict(16, true, 0), verdict(24, true, 2)];
+        let one = [verdict(0, true, 0), verdict(32, true, 0), verdict(24, true, 2)];
         assert_eq!(proven(one), [true; 3]);
+        // No recorder writes an event without fields of its samples.
+        let blank = [verdict(0, true, 1), verdict(24, true, 0), verdict(32, true, 0)];
+        assert_eq!(proven(blank), [true, false, false]);
     }
 }
