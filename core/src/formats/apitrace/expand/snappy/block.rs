@@ -7,10 +7,10 @@
 //! ```
 
 use super::elements::{Elements, MISSING};
-use super::judge::FRAGMENT;
+use super::judge::{FRAGMENT, Stated};
 use super::known;
 use super::leaves::count_leaves;
-use super::parts::{Parts, Stated};
+use super::parts::Parts;
 use super::regular::{Second, find_second, is_cut};
 use super::work::Work;
 use crate::formats::apitrace::layout::{CHUNK_EXPANDED, CHUNK_PLAUSIBLE, CHUNK_STORED_MAX};

@@ -70,6 +70,17 @@ pub(super) fn head_of(bytes: &[u8]) -> Option<Element> {
     Some(Element { end, len, distance, is_near: tag & 3 == 1 })
 }
 
+/// The facts about a block besides its bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Stated {
+    /// Where its elements begin.
+    pub(super) start: usize,
+    /// Bytes that they expand to.
+    pub(super) len: usize,
+    /// Whether it goes on up to its end: from there places are counted.
+    pub(super) has_end: bool,
+}
+
 /// An element, and the place of its bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Placed {

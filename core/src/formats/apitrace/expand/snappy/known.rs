@@ -10,7 +10,8 @@ use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 use std::sync::{LazyLock, Mutex, PoisonError};
 
-use super::parts::{Parts, Stated};
+use super::judge::Stated;
+use super::parts::Parts;
 use super::work::Work;
 use crate::kit::steps;
 

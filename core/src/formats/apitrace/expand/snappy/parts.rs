@@ -15,15 +15,15 @@ use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use super::chains::Chains;
+use super::chains::{Runs, Tails};
 use super::elements::{Elements, MISSING};
-use super::judge::{Element, FRAGMENT, Judge, Placed, element};
+use super::judge::{Element, FRAGMENT, Judge, Placed, Stated, element};
 use super::leaves::count_leaves;
 use super::place::{Known, Unplaced, find_place};
-use super::regular::{find_shift, is_regular_at};
+use super::regular::find_shift;
 use super::repeated::Repeated;
 use super::work::Work;
-use crate::kit::num::{to_u64, to_usize};
+use crate::kit::num::to_u64;
 
 /// Parts of a block, and elements that are passed although they break a rule, at most.
 const PARTS_MAX: usize = 64;
@@ -35,7 +35,7 @@ const CALL_LEN: usize = 128;
 const RUN: u32 = 32;
 const TAIL: u32 = 12;
 /// First elements of a part that may be damaged ones by chance, at most.
-const OVERLAP_MAX: usize = 16;
+const UNSURE_FIRST: u32 = 16;
 /// Last elements of a part that may be, and the same where the next part goes on in step: there the
 /// damage shows late.
 const UNSURE: usize = 8;
@@ -64,17 +64,6 @@ struct Part {
     place: usize,
 }
 
-/// The facts about a block besides its bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Stated {
-    /// Where its elements begin.
-    pub(super) start: usize,
-    /// Bytes that they expand to.
-    pub(super) len: usize,
-    /// Whether it goes on up to its end: from there places are counted.
-    pub(super) has_end: bool,
-}
-
 /// A reading of a block part by part.
 struct Reading<'a> {
     block: &'a [u8],
@@ -86,10 +75,8 @@ struct Reading<'a> {
     copies: usize,
     /// The latest elements of the part.
     recent: VecDeque<Placed>,
-    /// Elements that follow one another, whatever their places are.
-    runs: Chains,
-    /// Elements that a writer makes and that lead to the end of the block.
-    tails: Chains,
+    runs: Runs,
+    tails: Tails,
     /// Stretches that are there twice, if they are looked for.
     repeated: Option<Repeated>,
 }
@@ -178,16 +165,9 @@ impl Parts {
 impl<'a> Reading<'a> {
     /// A reading of a block; `is_searched`: whether the places of parts may be searched.
     fn of(block: &'a [u8], stated: Stated, is_searched: bool, repeated: Option<Repeated>) -> Self {
-        let Stated { start, len, has_end } = stated;
-        let first = if is_searched { start } else { block.len() };
-        let runs = Chains::of(block, first, false, |one, _| match one.distance {
-            Some(distance) => (1..FRAGMENT).contains(&distance),
-            None => one.len <= FRAGMENT && block.get(one.end).is_none_or(|tag| tag & 3 != 0),
-        });
-        let tails = Chains::of(block, start, true, |one, expanded| {
-            let place = len.checked_sub(to_usize(u64::from(expanded)));
-            has_end && place.is_some_and(|place| is_regular_at(block, one, place))
-        });
+        let Stated { start, len, .. } = stated;
+        let runs = Runs::of(block, if is_searched { start } else { block.len() });
+        let tails = Tails::of(block, stated);
         let (known, recent) = (Known::default(), VecDeque::new());
         let part = Placed { at: start, place: 0 };
         Self { block, len, known, part, copies: 0, recent, runs, tails, repeated }
@@ -302,7 +282,7 @@ impl<'a> Reading<'a> {
         let mut from = stop.at;
         while let Some((at, end)) = self.find_run(from).filter(|_| work.is_left()) {
             let mut tail = at;
-            for _ in 0..OVERLAP_MAX {
+            for _ in 0..UNSURE_FIRST {
                 if let Some(placed) = self.tail_at(tail, TAIL) {
                     return Some(self.without_overlap(placed, stop));
                 }
@@ -315,7 +295,7 @@ impl<'a> Reading<'a> {
             work.spend(to_u64(end.saturating_sub(from)));
             from = end;
         }
-        let at = (stop.at..self.block.len()).rev().max_by_key(|at| self.tails.at(*at).count)?;
+        let at = (stop.at..self.block.len()).rev().max_by_key(|at| self.tails.at(*at).0)?;
         let tail = self.tail_at(at, 1)?;
         let is_far = at.saturating_sub(stop.at) > self.block.len().wrapping_shr(1);
         let is_believed = !is_far || self.len.saturating_sub(tail.place) >= FRAGMENT;
@@ -328,11 +308,12 @@ impl<'a> Reading<'a> {
         let unsure = if is_in_step { UNSURE_IN_STEP } else { UNSURE };
         let unsure = self.recent.len().saturating_sub(unsure);
         let sure = self.recent.get(unsure).map_or(stop.place, |one| one.place);
-        let last = self.len.saturating_sub(to_usize(u64::from(self.runs.at(at).expanded)));
+        let (count, _) = self.runs.at(at);
+        let last = self.len.saturating_sub(self.expanded(at, count));
         let damage = at.saturating_sub(stop.at).saturating_mul(self.len);
         let damage = damage.checked_div(self.block.len()).unwrap_or(0).saturating_mul(USUAL_TIMES);
         let usual = stop.place.saturating_add(damage).saturating_add(USUAL_BYTES);
-        let overlap = if is_in_step { 0 } else { self.expanded(at, OVERLAP_MAX) };
+        let overlap = if is_in_step { 0 } else { self.expanded(at, UNSURE_FIRST) };
         let least = sure.saturating_sub(overlap);
         let unplaced = Unplaced { start: at, sure, least, usual, last, len: self.len };
         let place = find_place(self.block, &self.known, unplaced, work)?;
@@ -340,7 +321,7 @@ impl<'a> Reading<'a> {
     }
 
     /// Returns how many bytes so many elements from an offset on expand to.
-    fn expanded(&self, at: usize, count: usize) -> usize {
+    fn expanded(&self, at: usize, count: u32) -> usize {
         let mut one = Placed { at, place: 0 };
         for _ in 0..count {
             let Some(next) = one.next(self.block) else { break };
@@ -351,9 +332,9 @@ impl<'a> Reading<'a> {
 
     /// Returns the elements that lead to the end of the block, if they are at least `least`.
     fn tail_at(&self, at: usize, least: u32) -> Option<Placed> {
-        let tail = self.tails.at(at);
-        let place = self.len.checked_sub(to_usize(u64::from(tail.expanded)))?;
-        (tail.count >= least).then_some(Placed { at, place })
+        let (count, expanded) = self.tails.at(at);
+        let place = self.len.checked_sub(expanded)?;
+        (count >= least).then_some(Placed { at, place })
     }
 
     /// Finds the elements from `from` on that follow one another to the nearest end, the most of
@@ -362,14 +343,13 @@ impl<'a> Reading<'a> {
         let (mut found, mut most) = (None, 0);
         let mut nearest = self.block.len();
         for at in from..self.block.len() {
-            let run = self.runs.at(at);
-            let end = to_usize(u64::from(run.end));
+            let (count, end) = self.runs.at(at);
             if at >= nearest {
                 break;
             }
-            let is_better = end < nearest || (end == nearest && run.count > most);
-            if run.count >= RUN && is_better {
-                (found, most, nearest) = (Some(at), run.count, end);
+            let is_better = end < nearest || (end == nearest && count > most);
+            if count >= RUN && is_better {
+                (found, most, nearest) = (Some(at), count, end);
             }
         }
         Some((found?, nearest))
@@ -383,7 +363,7 @@ impl<'a> Reading<'a> {
             return chain;
         }
         let mut one = chain;
-        for _ in 0..OVERLAP_MAX {
+        for _ in 0..UNSURE_FIRST {
             if one.place >= stop.place {
                 return one;
             }
@@ -399,6 +379,7 @@ mod tests {
     use super::super::block::stated_len;
     use super::super::regular::tests::words;
     use super::*;
+    use crate::kit::num::to_usize;
 
     /// The bytes that are found of a damaged block.
     fn found(block: &[u8]) -> Vec<u8> {

@@ -49,8 +49,8 @@ pub(super) struct Shift {
 }
 
 /// Finds the element up to `stop`, whose bytes belong to `place`, since which all are moved: the
-/// one with the fewest copies after it that end too early. Of equals one after a copy whose length a
-/// flipped bit explains. Returns it at the place before and at that after.
+/// one with the fewest copies after it that end too early. Of equals one after a copy whose length
+/// a flipped bit explains. Returns it at the place before and at that after.
 pub(super) fn find_shift(
     block: &[u8],
     recent: &VecDeque<Placed>,
@@ -209,7 +209,8 @@ pub(super) fn is_regular_at(block: &[u8], element: Element, place: usize) -> boo
 pub(super) mod tests {
     use super::*;
     use crate::formats::apitrace::expand::snappy::block::{Effort, salvage, stated_len};
-    use crate::formats::apitrace::expand::snappy::parts::{Parts, Stated};
+    use crate::formats::apitrace::expand::snappy::judge::Stated;
+    use crate::formats::apitrace::expand::snappy::parts::Parts;
 
     /// Bytes like those of a trace: runs and numbers that rise.
     fn calls(len: usize) -> Vec<u8> {
