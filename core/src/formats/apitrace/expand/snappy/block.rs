@@ -32,6 +32,10 @@ const STARTS: [usize; 13] = [0, 1, 2, 3, 5, 8, 13, 21, 512, 4 << 10, 8 << 10, 16
 /// A block is not so many times longer than what it expands to, even with the next chunk after it.
 const LONGER: u64 = 4;
 
+/// Damaged blocks of a file of which the first element is searched for: each takes up to 80 ms, and
+/// a beginning is lost at the beginning of a file, or where bytes were.
+pub(super) const START_SEARCHES: usize = 4;
+
 /// The searches that a damaged block is worth.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Effort {
@@ -44,8 +48,9 @@ pub(super) struct Effort {
 }
 
 impl Effort {
-    /// The searches for a block at an offset of a file.
-    pub(super) fn of(finds_start: bool, at: u64, block: &[u8], has_end: bool) -> Self {
+    /// The searches for the last of so many damaged blocks of a file, which is at an offset.
+    pub(super) fn of(damaged: usize, at: u64, block: &[u8], has_end: bool) -> Self {
+        let finds_start = damaged <= START_SEARCHES;
         Self { finds_start, has_end, work: Work::of(at, block.len()) }
     }
 }
@@ -317,7 +322,7 @@ mod tests {
             block[at..at + 40].fill(0xff);
             let (mut out, mut after_fault) = (Vec::new(), Vec::new());
             let salvaged =
-                salvage(&block, &mut out, &mut after_fault, Effort::of(true, 0, &block, true));
+                salvage(&block, &mut out, &mut after_fault, Effort::of(1, 0, &block, true));
             let Some(from) = salvaged.certain_from else { continue };
             assert_eq!(out.len() + after_fault.len(), bytes.len());
             for (place, found) in after_fault.iter().enumerate() {

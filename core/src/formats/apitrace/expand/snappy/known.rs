@@ -1,9 +1,10 @@
 //! The parts of damaged blocks that were found before.
 //!
-//! A damaged trace is read up to 50 times: by a reader that turns back, and once for each way in
-//! which its other bytes may be repaired. The parts of a block depend on its bytes and the work
-//! that they are worth alone, so they are searched for once, whoever reads it. The steps of the
-//! search count each time: what was read before depends on other recordings and threads.
+//! A damaged trace is read many times (the first chunk of one with 20 damages 55 times): by a
+//! reader that turns back, and once for each way in which its other bytes may be repaired. The
+//! parts of a block depend on its bytes and the work that they are worth alone, so they are
+//! searched for once, whoever reads it. The steps of the search count each time: what was read
+//! before depends on other recordings and threads.
 
 use std::collections::HashMap;
 use std::collections::hash_map::RandomState;
@@ -67,5 +68,18 @@ mod tests {
         assert!(!first.0.is_plain() && first.1 > 0);
         assert_eq!(read(Work::of(0, block.len())), first);
         assert_ne!(read(Work::NONE).1, first.1);
+    }
+
+    #[test]
+    fn a_limited_number_of_blocks_is_remembered() {
+        let block = snap::raw::Encoder::new().compress_vec(&words(500)).unwrap();
+        let read = |number: usize| {
+            let block = [block.as_slice(), &number.to_le_bytes()].concat();
+            let stated = Stated { start: 2, len: 500, has_end: true };
+            drop(parts(&block, stated, Work::NONE));
+            KNOWN.1.lock().unwrap_or_else(PoisonError::into_inner).len()
+        };
+        let most = (0..2 * BLOCKS_MAX).map(read).max();
+        assert!(most.is_some_and(|most| (2..=BLOCKS_MAX).contains(&most)), "{most:?}");
     }
 }

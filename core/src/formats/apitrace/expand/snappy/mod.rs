@@ -53,9 +53,6 @@ use crate::model::limits::Limits;
 pub(super) use search::has_chunks;
 use search::is_second_trace;
 
-/// Damaged chunks of a file of which the first element is searched for: each takes up to 80 ms, and
-/// a beginning is lost at the beginning of a file, or where bytes were.
-const START_SEARCHES: usize = 4;
 /// The greatest length of two chunks.
 const CHUNKS_MAX: u64 = 2 * CHUNK_STORED_MAX;
 
@@ -228,8 +225,7 @@ impl<'a> Chunks<'a> {
         let mut after_fault = Vec::new();
         let has_end = next.is_some() || stated_end <= end;
         self.damaged = self.damaged.saturating_add(1);
-        let finds = self.damaged <= START_SEARCHES;
-        let effort = block::Effort::of(finds, begin, &block, has_end);
+        let effort = block::Effort::of(self.damaged, begin, &block, has_end);
         let salvaged = block::salvage(&block, &mut bytes, &mut after_fault, effort);
         if next.is_some_and(|next| self.is_copied_at(next, &block)) {
             after_fault.clear();
@@ -268,6 +264,7 @@ impl<'a> Chunks<'a> {
 mod tests {
     use std::collections::BTreeMap;
 
+    use super::block::START_SEARCHES;
     use super::work::SEARCHED;
     use super::*;
 

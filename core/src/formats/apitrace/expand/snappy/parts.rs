@@ -28,9 +28,9 @@ use crate::kit::num::to_u64;
 /// Parts of a block, and elements that are passed although they break a rule, at most.
 const PARTS_MAX: usize = 64;
 const PASSED_MAX: usize = 16;
-/// Bytes per call of a block of calls: recorded traces have 25 to 84. Other bytes look like leaves
-/// of calls by chance.
-const CALL_LEN: usize = 128;
+/// Bytes per call of a block of which calls are left: recorded traces have 25 to 84, and damage
+/// takes some. Of other bytes, fewer look like leaves of calls by chance.
+const CALL_LEN: usize = 256;
 /// Elements in a row that are believed to be those of a writer, and those that lead to the end.
 const RUN: u32 = 32;
 const TAIL: u32 = 12;
@@ -444,5 +444,20 @@ mod tests {
             whole += usize::from(found(&block) == bytes);
         }
         assert!(whole > 36, "seeds 0 to 39: {whole} of 40");
+    }
+
+    #[test]
+    fn a_limited_number_of_stretches_is_left_out() {
+        let mut block = snap::raw::Encoder::new().compress_vec(&words(100_000)).unwrap();
+        let parts = REPEATED_MAX + 4;
+        for part in (1..parts).rev() {
+            let at = block.len() * part / parts;
+            let again = block[at..at + 100].to_vec();
+            drop(block.splice(at..at, again));
+        }
+        let (len, start) = stated_len(&block).unwrap();
+        let stated = Stated { start, len: to_usize(len), has_end: true };
+        let found = Parts::find(&block, stated, Work::of(0, block.len()));
+        assert_eq!(found.left_out.len(), REPEATED_MAX);
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! A writer notes where it is: at each byte of a literal, and at the first and the last byte of a
 //! copy. It copies from the latest such place that has the same four bytes, and as far as the bytes
-//! are equal. Of 28,000 copies of recorded and forged traces, 12 break this rule. So the elements
-//! after a damage show their place by the bytes before it that they copy.
+//! are equal. Of 28,412 copies in five traces, 13 break this rule. So the elements after a damage
+//! show their place by the bytes before it that they copy.
 
 use std::cmp::Reverse;
 
@@ -27,7 +27,6 @@ const LIKELY: usize = 64;
 /// Places that are compared by all copies after them, if they weigh at least nearly as much.
 const COMPARED: usize = 4;
 const NEARLY: i32 = 4;
-
 /// Places from the least one on that are all weighed.
 const WINDOW: usize = 4 << 10;
 

@@ -259,7 +259,7 @@ pub(super) mod tests {
                     *byte = if noise { number.to_le_bytes()[2] } else { 0 };
                 }
                 let (mut out, mut after) = (Vec::new(), Vec::new());
-                salvage(&block, &mut out, &mut after, Effort::of(true, 0, &block, true));
+                salvage(&block, &mut out, &mut after, Effort::of(1, 0, &block, true));
                 let place = bytes.len() - after.len();
                 assert!(place <= out.len(), "{from}: {place}, {}", out.len());
                 // The later fragments are as they were.
@@ -284,7 +284,7 @@ pub(super) mod tests {
                 let mut block = sound.clone();
                 block[at] ^= 1 << bit;
                 let (mut out, mut after) = (Vec::new(), Vec::new());
-                salvage(&block, &mut out, &mut after, Effort::of(true, 0, &block, true));
+                salvage(&block, &mut out, &mut after, Effort::of(1, 0, &block, true));
                 out.append(&mut after);
                 assert_eq!(out.len(), bytes.len());
                 // The bytes that a shorter copy lacks are missing, and so are copies of them.
@@ -312,7 +312,7 @@ pub(super) mod tests {
             block[from..from + 300].fill(0xff);
         }
         let (mut out, mut after) = (Vec::new(), Vec::new());
-        salvage(&block, &mut out, &mut after, Effort::of(true, 0, &block, true));
+        salvage(&block, &mut out, &mut after, Effort::of(1, 0, &block, true));
         // Between them the place of the bytes is unknown, but not that of copies from one another.
         let (between, last) = (&bytes[200_000..600_000], &bytes[800_000..]);
         let is_kept = |part: &[u8]| after.windows(part.len()).any(|window| window == part);
