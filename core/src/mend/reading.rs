@@ -20,13 +20,14 @@ use crate::kit::reading::repeats::{self, Allowance, Repeat};
 use crate::kit::reading::{Cause, CopyProofs, Hints, Reading};
 use crate::kit::source::Source;
 use crate::kit::span::Layer;
+use crate::kit::steps;
 use crate::mend::arrival::{with_loss, with_undone};
 use crate::mend::beginning::{read_prefix, recognise};
 use crate::mend::cause::with_causes;
 use crate::mend::explained::{LARGE, Read, describe, describe_tie, edits_of, is_reading};
 use crate::mend::view::view;
 use crate::model::edit::{Edit, Safety};
-use crate::model::limits::{FINDINGS, READING_BYTES, READINGS};
+use crate::model::limits::{FINDINGS, READING_BYTES, READING_STEPS, READINGS};
 use crate::model::options::Options;
 use crate::model::patch::Patch;
 use crate::model::recording::{File, FileSet};
@@ -161,6 +162,7 @@ pub(crate) fn explain(
         signs,
         most,
     };
+    let steps = Steps { rest: steps::rest(), most: options.limits.of(&READING_STEPS) };
     // Each file has its own cause. What is wrong elsewhere contradicts none of its readings.
     let mut tie = None;
     let mut indices: Vec<u32> = candidates.iter().map(|reading| reading.file).collect();
@@ -169,7 +171,8 @@ pub(crate) fn explain(
     for index in indices {
         let of_file: Vec<Reading> =
             candidates.extract_if(.., |reading| reading.file == index).collect();
-        let decision = race(files, of_file, (&stored, &proofs), check);
+        let of_file = of_file.into_iter().take_while(|_| steps.are_left());
+        let decision = race(files, index, of_file, (&stored, &proofs), check);
         match decision.winner() {
             Some(winner @ Candidate { reading: Some(read), .. }) => {
                 let has_rival = decision.beaten.iter().any(|one| is_rival(files, winner, one));
@@ -301,21 +304,35 @@ fn vanishes(code: &str, stored: &Report, report: &Report) -> bool {
     count(stored) > 0 && count(report) == 0
 }
 
-/// Runs the check over the view of each candidate and compares them with the stored bytes.
+/// The steps that all readings of a recording may take.
+struct Steps {
+    /// Steps that were left to the thread before the first one.
+    rest: u64,
+    most: u64,
+}
+
+impl Steps {
+    /// Returns whether another reading may begin: at least one may.
+    fn are_left(&self) -> bool {
+        self.rest.saturating_sub(steps::rest()) < self.most
+    }
+}
+
+/// Runs the check over the view of each candidate of a file and compares all with the stored bytes.
 fn race(
     files: &FileSet<'_>,
-    candidates: Vec<Reading>,
+    file: u32,
+    candidates: impl Iterator<Item = Reading>,
     (stored, proofs): (&Report, &Proofs<'_>),
     check: Check<'_>,
 ) -> Decision<Option<Read>, ()> {
-    let file = candidates.first().map_or(0, |reading| reading.file);
     let elsewhere = weigh_elsewhere(stored, file);
     let evidence_of = |report: &Report| {
         let mut evidence = Evidence::default();
         evidence.refute(weigh(report).saturating_sub(elsewhere));
         evidence
     };
-    let all = candidates.into_iter().filter_map(|reading| {
+    let all = candidates.filter_map(|reading| {
         let read = read(files, reading, (stored, proofs), check)?;
         // Of two readings that explain nearly as much, the one that leaves less to correct.
         let left = weigh(&read.report).saturating_mul(COSTS);

@@ -90,6 +90,7 @@ pub static COMMON: &[&Limit] = &[
     &RESYNC,
     &READINGS,
     &READING_BYTES,
+    &READING_STEPS,
     &PLAN,
     &MAP_REGIONS,
     &MAP_FIELDS,
@@ -220,6 +221,15 @@ pub static READING_BYTES: Limit = Limit::new(
     "bytes",
     "the search for a doubled block, or for a recording without its beginning, ends here, after \
      some seconds; a longer recording gets one reading",
+);
+
+/// Steps after which no further reading of a whole file begins.
+pub static READING_STEPS: Limit = Limit::new(
+    "reading-steps",
+    8 << 20,
+    "steps",
+    "a reading of a damaged trace takes up to 20 steps per byte; the first one, the most probable, \
+     is read in any case",
 );
 
 /// Dropped bytes that a plan holds.

@@ -12,6 +12,7 @@ use tracemend_tests::forge::ovni::{Stream, Thread, Trace, by_name};
 use tracemend_tests::forge::perf::trace::{Tracer, traced};
 use tracemend_tests::forge::perf::{self, Built};
 use tracemend_tests::forge::revent;
+use tracemend_tests::properties::work;
 use tracemend_tests::sweep::is_left_to_the_gate;
 
 fn built(name: &str) -> Built {
@@ -67,6 +68,28 @@ fn a_recording_longer_than_the_limit_is_not_read() {
     assert_eq!(at_limit.verdict(), Verdict::Clean);
     let repair = repair(&bytes, |limits| limits.set(&tracemend::limits::BYTES, len - 1));
     assert_eq!((repair.outcome, repair.applied.len()), (Outcome::Incomplete, 0));
+}
+
+#[test]
+fn readings_end_with_their_steps_but_the_first_one() {
+    // Names of threads that are there twice, and one record of no type.
+    let mut recording = perf::Recording::new(perf::Order::Little, vec![perf::Attr::cpu_clock(0)]);
+    for number in 0..20_u32 {
+        let letter = |at: u32| char::from_digit(10 + (number * 7 + at * at) % 26, 36).unwrap();
+        let name: String = (0..80).map(letter).collect();
+        let name = recording.maker(0).comm(&name);
+        recording.extend([name.clone(), name]);
+    }
+    recording.push(perf::Record::new(0, 0, vec![0x77; 8]));
+    let bytes = recording.build().bytes;
+    let steps = |limit: &str, number: u64| {
+        let lower = |limits: &mut Limits| limits.set_by_name(limit, number).unwrap();
+        work::steps_during(|| check(&bytes, lower)).1
+    };
+    let (none, first) = (steps("reading-steps", 0), steps("reading-steps", 1));
+    assert!(none < first && first == steps("readings", 1), "{none} {first}");
+    let (two, all) = (steps("reading-steps", first - none + 1), steps("reading-steps", u64::MAX));
+    assert!(two == steps("readings", 2) && first < two && two < all, "{first} {two} {all}");
 }
 
 #[test]

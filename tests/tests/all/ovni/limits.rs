@@ -5,6 +5,7 @@ use tracemend::limits::Limit;
 use tracemend::model::rule::common;
 use tracemend::{Finding, Options, Outcome, Rule, Verdict};
 use tracemend_tests::forge::ovni::{Stream, Trace};
+use tracemend_tests::properties::work;
 use tracemend_tests::specimens::ovni::{begun, nosv, one, thread};
 
 fn options(limit: &'static Limit, value: u64) -> Options {
@@ -115,4 +116,17 @@ fn types_past_the_limit_are_not_remembered() {
         report.count(&common::LIMIT_REACHED)
     };
     assert_eq!((reached(2), reached(1)), (0, 1));
+}
+
+#[test]
+fn a_limited_number_of_events_is_explained_by_lost_ones() {
+    // Each start of the task needs an end of the one before.
+    let steps = |count: usize| {
+        let created = begun().kind("VYc", 1, "work").ids("VTc", &[1, 1]);
+        let started = (0..=count).fold(created, |stream, _| stream.ids("VTx", &[1, 1]));
+        let trace = one(nosv(), started.end());
+        work::steps_during(|| tracemend::check(&trace.set(), &Options::default())).1
+    };
+    let [first, second, third] = [2_000, 4_000, 6_000].map(steps);
+    assert!((third - second) * 3 < (second - first) * 2, "{first} {second} {third}");
 }

@@ -26,12 +26,17 @@ use crate::model::edit::Edit;
 /// places are looked at twice or three times, and all of them once for the tasks and once for the
 /// parts.
 const LOOKS: [u64; 2] = [5, 4_096];
+/// Events of a stream that are explained by lost ones: a real one needs some dozens, and each walks
+/// over the events after it.
+const BRIDGES_MAX: u64 = 4_096;
 
 /// The looks at the events after a place, and what they have shown about the stream.
 #[derive(Debug, Default)]
 pub(super) struct Ahead {
     /// Events that may still be looked at.
     pub(super) looks: u64,
+    /// Events that may still be explained by lost ones.
+    bridges: u64,
     /// The tasks of Nanos6 that the stream starts, in order, once they were needed.
     started: Option<Vec<u32>>,
     /// The parts of the stream from the first place on that needed lost events.
@@ -43,7 +48,7 @@ impl Ahead {
     pub(super) fn new(len: u64) -> Self {
         let [per_event, always] = LOOKS;
         let looks = (len / EVENT_HEADER).saturating_mul(per_event).saturating_add(always);
-        Self { looks, started: None, stretches: None }
+        Self { looks, bridges: BRIDGES_MAX, started: None, stretches: None }
     }
 }
 
@@ -78,9 +83,10 @@ impl ThreadCheck<'_, '_> {
         event: &Event<'_>,
         message: &str,
     ) -> Option<bool> {
-        if self.repeats_last(event) {
+        if self.repeats_last(event) || self.timeline.ahead.bridges == 0 {
             return None;
         }
+        self.timeline.ahead.bridges = self.timeline.ahead.bridges.saturating_sub(1);
         let with = self.find_bridge(event.at).filter(|bridge| bridge.count != 0)?;
         let without = self.find_bridge(event.end())?;
         let finding = self.build_finding(rule, event, field, message);
@@ -100,7 +106,7 @@ impl ThreadCheck<'_, '_> {
     fn find_bridge(&mut self, at: u64) -> Option<Bridge> {
         self.find_started();
         self.find_stretches(at);
-        let Ahead { looks, started, stretches } = &mut self.timeline.ahead;
+        let Ahead { looks, started, stretches, .. } = &mut self.timeline.ahead;
         let past = past(started.as_deref(), self.status.bodies(0));
         let next = stretches.as_ref().and_then(|stretches| stretches.end_after(at));
         let end = next.map_or(u64::MAX, |(end, _)| *end);
