@@ -100,6 +100,35 @@ fn a_repair_of_inserted_bytes_claims_no_more_than_the_bytes_show() {
 }
 
 #[test]
+fn two_insertions_close_together_are_not_claimed_to_be_one() {
+    if is_left_to_the_gate("labels after two insertions close together all over a file") {
+        return;
+    }
+    let mut wrong = Vec::new();
+    for subject in SUBJECTS {
+        for (number, original) in short_originals(subject).enumerate() {
+            let places = (number * 7 % 29..original.files[0].1.len()).step_by(29);
+            for at in share(subject, 32).of(places) {
+                let mut dice = Dice::seeded(SEED.wrapping_mul(1 << 20).wrapping_add(at as u64));
+                let (gap, first, second) = (dice.below(48), 1 + dice.below(3), 1 + dice.below(6));
+                let second = (Kind::Insert, 0, (at + first + gap, second));
+                if at + gap > original.files[0].1.len() {
+                    continue;
+                }
+                let steps = [(Kind::Insert, 0, (at, first)), second];
+                let Some(damaged) = damage_at(&original.files, &steps, &mut dice) else { continue };
+                let (judgement, _) = judge(subject, original, &damaged);
+                if let Some(reason) = judgement.false_label {
+                    let (name, codes) = (&original.name, judgement.reason);
+                    wrong.push(format!("{name}: {reason} [{codes}] {}", damaged.describe()));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
 fn a_repair_of_lost_or_doubled_bytes_claims_no_more_than_the_bytes_show() {
     if is_left_to_the_gate("labels after lost and doubled bytes all over a file") {
         return;

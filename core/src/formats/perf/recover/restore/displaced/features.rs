@@ -7,6 +7,7 @@ use super::super::peek::Peek;
 use super::super::shape;
 use super::{Entries, witnessed};
 use crate::formats::perf::decode::header::{Flags, Section};
+use crate::formats::perf::layout::features::{Feature, feature as feature_of};
 use crate::formats::perf::layout::{feature, field};
 use crate::kit::num::to_u64;
 use crate::kit::reading::Reading;
@@ -59,7 +60,7 @@ pub(super) fn find(peek: Peek<'_>, table: &Entries, len: u64) -> Option<Reading>
     let is_shown = pairs().any(|(bit, one)| {
         one.offset >= at && !has_shape(peek, bit, one) && has_shape(peek, bit, moved(one))
     });
-    reading.is_determined = search.is_sure() && is_shown;
+    reading.is_determined = search.is_sure() && is_shown && search.is_framed(at);
     let (section, last) = (possible.first()?.1, possible.last()?.1);
     let end = last.end().unwrap_or(last.offset).saturating_add(len);
     let among =
@@ -140,6 +141,20 @@ impl Search<'_> {
         let moved = |at: u64| at.saturating_add(self.len);
         last.saturating_sub(first) <= TRIED
             && self.peek.bytes(first, last) == self.peek.bytes(moved(first), moved(last))
+    }
+
+    /// Whether the padding of a text around the bytes at a place shows each of them. The shape of a
+    /// section does not: of bytes that were inserted at two places, it shows the sum.
+    fn is_framed(&self, at: u64) -> bool {
+        let end = at.saturating_add(self.len);
+        let is_inside = |(bit, section): &(u32, Section)| {
+            let is_text = feature_of(*bit).is_some_and(Feature::is_text);
+            is_text && section.offset < at && section.end().is_some_and(|stop| at < stop)
+        };
+        let is_zero = |at: u64| self.peek.bytes(at, at.saturating_add(1)).as_ref() == [0];
+        let is_padding = [at.saturating_sub(1), end].into_iter().all(is_zero);
+        let is_foreign = ![at, end.saturating_sub(1)].into_iter().any(is_zero);
+        self.near.iter().any(is_inside) && is_padding && is_foreign
     }
 
     /// Whether the place is determined, and nothing else in its section is damaged.
