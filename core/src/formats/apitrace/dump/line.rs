@@ -3,7 +3,6 @@
 use std::fmt::Write as _;
 
 use super::call::Call;
-use super::functions::ends_frame;
 use super::names::{Names, Signature};
 use crate::kit::json::JsonLine;
 use crate::kit::span::{Layer, Span};
@@ -32,17 +31,17 @@ pub(super) fn each_argument<'c>(
 
 /// Appends the lines of a call, as apitrace prints them.
 pub(super) fn write_text(call: &Call, names: &Names, text: &mut String) {
-    let name = signature(call, names).map_or("?", |signature| &signature.name);
+    let signature = signature(call, names);
+    let name = signature.map_or("?", |signature| &signature.name);
     let _infallible = write!(text, "{} {name}(", call.number);
     let mut between = "";
     each_argument(call, names, |name, value| {
-        let value = value.unwrap_or("?");
-        let _infallible = write!(text, "{between}{name} = {value}");
+        text.extend([between, name, " = ", value.unwrap_or("?")]);
         between = ", ";
     });
     text.push(')');
     if let Some(result) = &call.result {
-        let _infallible = write!(text, " = {result}");
+        text.extend([" = ", result]);
     }
     if call.is_fake || !call.is_complete {
         text.push_str(" //");
@@ -57,7 +56,7 @@ pub(super) fn write_text(call: &Call, names: &Names, text: &mut String) {
             text.push('\n');
         }
     }
-    if ends_frame(name) {
+    if signature.is_some_and(|signature| signature.ends_frame) {
         text.push('\n');
     }
 }

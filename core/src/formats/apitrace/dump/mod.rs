@@ -36,7 +36,6 @@ use crate::model::options::Options;
 use crate::model::recording::FileSet;
 use call::{Call, CallReader, CallSink};
 use feed::StreamReader;
-use functions::{ends_frame, is_query};
 use names::{Names, safe_text};
 use summary::Summary;
 use text::ValueText;
@@ -171,11 +170,14 @@ impl CallSink for CallWriter<'_> {
 
     fn call(&mut self, call: &Call, names: &Names) -> bool {
         self.write_properties();
-        let name = names.function(call.function).map_or("?", |function| &function.name);
+        let function = names.function(call.function);
+        let name = function.map_or("?", |function| &function.name);
         let frame = self.frame;
-        self.frame = frame.saturating_add(u64::from(ends_frame(name)));
+        let ends_frame = function.is_some_and(|function| function.ends_frame);
+        self.frame = frame.saturating_add(u64::from(ends_frame));
+        let is_query = || function.is_some_and(|function| function.is_query);
         let is_hidden = self.style == Style::Calls
-            && (is_query(name) || (name == "glGetError" && is_no_error(call)));
+            && (is_query() || (name == "glGetError" && is_no_error(call)));
         let is_shown = self.filter.calls.contains(&call.number)
             && self.filter.frames.contains(&frame)
             && self.filter.has_thread(call.thread)

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::functions::{ends_frame, is_query};
 use crate::formats::apitrace::decode::grammar::Space;
 use crate::formats::apitrace::layout::{VERSION_ENUM_SETS, kind};
 use crate::kit::num::to_usize;
@@ -26,6 +27,10 @@ pub(in crate::formats::apitrace) struct Signature {
     pub(in crate::formats::apitrace) name: String,
     /// The names of its arguments or members, safe to print.
     pub(super) items: Vec<String>,
+    /// Whether a call of the function is the last one of its frame.
+    pub(super) ends_frame: bool,
+    /// Whether `apitrace dump` leaves the function out.
+    pub(super) is_query: bool,
 }
 
 /// The values of an enum.
@@ -138,7 +143,8 @@ impl<'a> Raw<'a> {
         let name = self.name().unwrap_or_default();
         let count = self.uint().unwrap_or_default();
         let items = (0..count).map_while(|_| self.name()).collect();
-        Signature { name, items }
+        let (ends_frame, is_query) = (ends_frame(&name), is_query(&name));
+        Signature { name, items, ends_frame, is_query }
     }
 
     fn enumeration(&mut self, version: u64) -> EnumValues {

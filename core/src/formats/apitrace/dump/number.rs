@@ -26,7 +26,9 @@ pub(super) fn write_number(value: f64, digits: usize, text: &mut String) {
         let _infallible = write!(text, "{sign}{name}");
         return;
     }
-    let scientific = format!("{value:.*e}", digits.saturating_sub(1));
+    let start = text.len();
+    let _infallible = write!(text, "{value:.*e}", digits.saturating_sub(1));
+    let scientific = text.split_off(start);
     let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
     let exponent: i32 = exponent.parse().unwrap_or_default();
     let places = i32::try_from(digits).unwrap_or(i32::MAX).saturating_sub(1);
@@ -35,8 +37,35 @@ pub(super) fn write_number(value: f64, digits: usize, text: &mut String) {
         let mantissa = without_zeros(mantissa);
         let _infallible = write!(text, "{mantissa}e{sign}{:02}", exponent.unsigned_abs());
     } else {
-        let decimals = usize::try_from(places.saturating_sub(exponent)).unwrap_or_default();
-        text.push_str(without_zeros(&format!("{value:.decimals$}")));
+        write_decimals(mantissa, exponent, text);
+    }
+}
+
+/// Appends a number of one digit before its point times a power of ten, without an exponent.
+fn write_decimals(mantissa: &str, exponent: i32, text: &mut String) {
+    let (sign, digits) = mantissa.strip_prefix('-').map_or(("", mantissa), |rest| ("-", rest));
+    let digits = without_zeros(digits);
+    let (first, rest) = digits.split_once('.').unwrap_or((digits, ""));
+    text.push_str(sign);
+    let shift = usize::try_from(exponent.unsigned_abs()).unwrap_or_default();
+    if exponent < 0 {
+        text.push_str("0.");
+        text.extend(std::iter::repeat_n('0', shift.saturating_sub(1)));
+        text.push_str(first);
+        text.push_str(rest);
+        return;
+    }
+    text.push_str(first);
+    match rest.split_at_checked(shift) {
+        None => {
+            text.push_str(rest);
+            text.extend(std::iter::repeat_n('0', shift.saturating_sub(rest.len())));
+        }
+        Some((whole, decimals)) => {
+            text.push_str(whole);
+            text.push_str(if decimals.is_empty() { "" } else { "." });
+            text.push_str(decimals);
+        }
     }
 }
 
@@ -65,6 +94,11 @@ mod tests {
         assert_eq!(float(3.549_15), "3.54915");
         assert_eq!(float(1e-5), "1e-05");
         assert_eq!(float(0.0001), "0.0001");
+        assert_eq!(
+            (float(-0.025), float(0.5), float(-120.5)),
+            ("-0.025".into(), "0.5".into(), "-120.5".into())
+        );
+        assert_eq!((float(10.0), float(1_200_000.0)), ("10".into(), "1200000".into()));
         assert_eq!(float(1_234_567.0), "1234567");
         assert_eq!(float(12_345_678.0), "1.234568e+07");
         assert_eq!(float(9_999_999.5), "1e+07");

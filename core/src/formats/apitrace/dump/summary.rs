@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::call::Call;
-use super::functions::ends_frame;
 use super::line::{each_argument, signature};
 use super::names::Names;
 use crate::formats::apitrace::recover::trace::Trace;
@@ -62,8 +61,9 @@ pub(super) struct Summary {
 impl Summary {
     /// Counts a call.
     pub(super) fn add(&mut self, call: &Call, names: &Names) {
-        let name = signature(call, names).map_or("?", |signature| signature.name.as_str());
-        let ends_frame = u64::from(ends_frame(name));
+        let signature = signature(call, names);
+        let name = signature.map_or("?", |signature| signature.name.as_str());
+        let ends_frame = u64::from(signature.is_some_and(|signature| signature.ends_frame));
         self.calls = self.calls.saturating_add(1);
         self.incomplete = self.incomplete.saturating_add(u64::from(!call.is_complete));
         self.fake = self.fake.saturating_add(u64::from(call.is_fake));

@@ -1,5 +1,7 @@
 //! Values as apitrace prints them (`lib/trace/trace_dump.cpp`), token by token.
 
+use std::fmt::Write as _;
+
 use super::guids::{self, Guid};
 use super::names::{Names, Signature, signed};
 use super::number::{DOUBLE_DIGITS, FLOAT_DIGITS, widen, write_number};
@@ -117,9 +119,19 @@ impl ValueText {
     }
 
     fn push_fmt(&mut self, text: std::fmt::Arguments<'_>) {
-        match text.as_str() {
-            Some(text) => self.push(text),
-            None => self.push(&text.to_string()),
+        self.push_with(|out| _ = out.write_fmt(text));
+    }
+
+    /// Appends what `write` appends, or nothing if that is too much.
+    fn push_with(&mut self, write: impl FnOnce(&mut String)) {
+        if self.muted.is_some() {
+            return;
+        }
+        let len = self.text.len();
+        write(&mut self.text);
+        if self.text.len() > self.max {
+            self.text.truncate(len);
+            self.is_cut = true;
         }
     }
 
@@ -238,19 +250,17 @@ impl ValueText {
                 self.push_fmt(format_args!("{}", signed(true, magnitude)));
             }
             ValueToken::Unsigned(value) => self.push_fmt(format_args!("{value}")),
-            ValueToken::Float(value) => self.push_number(widen(value), FLOAT_DIGITS),
-            ValueToken::Double(value) => self.push_number(value, DOUBLE_DIGITS),
+            ValueToken::Float(value) => {
+                self.push_with(|out| write_number(widen(value), FLOAT_DIGITS, out));
+            }
+            ValueToken::Double(value) => {
+                self.push_with(|out| write_number(value, DOUBLE_DIGITS, out));
+            }
             ValueToken::Opaque(value) => self.push_fmt(format_args!("{value:#x}")),
             ValueToken::Enum(id, symbol) => self.push_enum(id, symbol, names),
             ValueToken::Bitmask(symbol) => self.push_flags(symbol, names),
             _ => {}
         }
-    }
-
-    fn push_number(&mut self, value: f64, digits: usize) {
-        let mut text = String::new();
-        write_number(value, digits, &mut text);
-        self.push(&text);
     }
 
     fn push_enum(&mut self, id: u64, symbol: Option<SymbolUse>, names: &Names) {
