@@ -55,6 +55,11 @@ impl Cursor<'_> {
         })
     }
 
+    /// Reads the fields of a row up to the first one that does not fit in the window.
+    pub fn fitting(&mut self, row: &Row) {
+        _ = row.iter().try_for_each(|(label, form)| self.number(label, *form).map(drop));
+    }
+
     /// Reads a field, and returns its number; 0 for a field of bytes.
     ///
     /// # Errors
@@ -128,12 +133,14 @@ mod tests {
             assert_eq!((error.label, cursor.position()), ("a", 16));
             assert_eq!(cursor.row(ROW).unwrap_err().label, "b");
             assert_eq!(cursor.rows(u64::MAX, &[]), Ok(()));
+            cursor.fitting(ROW);
+            assert_eq!(cursor.position(), 18);
         }
         let fields = log.into_noted().fields;
         let values: Vec<_> = fields.iter().map(|field| (&*field.label, &field.value)).collect();
         assert_eq!(values[0], ("a", &FieldValue::Number(0x201)));
         assert_eq!(values[1], ("b", &FieldValue::Hex(0x0605_0403)));
         assert_eq!(values[2], ("c", &FieldValue::Bytes(vec![7, 8])));
-        assert_eq!(values.len(), 7);
+        assert_eq!(values.len(), 8);
     }
 }

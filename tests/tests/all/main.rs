@@ -118,6 +118,7 @@ mod perf {
     mod topology;
     mod tracepoints;
     mod traces;
+    mod words;
     mod zeroed;
     mod zstd_blocks;
 }

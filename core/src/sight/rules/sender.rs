@@ -262,7 +262,8 @@ rules! {
         severity: Severity::Info,
         summary: "the recording names code that was loaded into the kernel",
         problem: "KSYMBOL records name BPF programs, trampolines and other code that came and \
-            went while perf recorded.",
+            went while perf recorded. BPF_PROG_INFO has the names of programs and their tags, \
+            which are hashes of their code.",
         impact: "The names of BPF programs show which monitoring, filters and security tools run \
             on the machine.",
         remedy: Remedy::Next("Replace it before you share the recording, if the recipient must not \

@@ -6,6 +6,7 @@
 //! - [`damage`]: breaks it, one method per fault.
 //! - [`simpleperf`]: recordings of the recorder of Android.
 //! - [`trace`]: recordings with traces of a processor. [`hostile`]: with hostile numbers in them.
+//! - [`worded`]: records and a feature in which each word differs.
 //! - [`rot`]: damages any finished file at places that a seed chooses.
 //! - [`mod@clean`]: the ready-made recordings.
 //!
@@ -33,6 +34,7 @@ pub mod rot;
 pub mod sample;
 pub mod simpleperf;
 pub mod trace;
+pub mod worded;
 
 pub use attr::{ATTR_SIZES, Attr, flag, read_format, sample_type};
 pub use bytes::{Bytes, Order};

@@ -11,11 +11,11 @@ use tracemend_tests::sweep::Share;
 use super::*;
 
 /// The word that is planted. No name of an API or recorder has it.
-const WORD: &[u8; 8] = b"SECRETXY";
+pub(super) const WORD: &[u8; 8] = b"SECRETXY";
 
 /// The fate of a word.
 #[derive(Debug, PartialEq, Eq)]
-enum Fate {
+pub(super) enum Fate {
     /// The recording has errors or private files: nothing was written.
     Refused,
     /// It is not in the output.
@@ -27,7 +27,7 @@ enum Fate {
 }
 
 /// Number of places that are left, by code and field.
-type Left = BTreeMap<(String, String), u64>;
+pub(super) type Left = BTreeMap<(String, String), u64>;
 
 /// All bytes below a path, the names of files, and the dump of what is in them.
 fn everything(path: &Path) -> Vec<u8> {
@@ -83,12 +83,12 @@ fn judge(path: &Path, base: &Left) -> Fate {
     if left.iter().any(is_new) { Fate::Named } else { Fate::Hidden(format!("{left:?}")) }
 }
 
-fn judge_file(name: &str, bytes: &[u8], base: &Left) -> Fate {
+pub(super) fn judge_file(name: &str, bytes: &[u8], base: &Left) -> Fate {
     let folder = folder(&[(name, bytes)]);
     judge(&folder.path().join(name), base)
 }
 
-fn left_of(name: &str, bytes: &[u8]) -> Option<Left> {
+pub(super) fn left_of(name: &str, bytes: &[u8]) -> Option<Left> {
     let folder = folder(&[(name, bytes)]);
     redacted(&folder.path().join(name), &folder.path().join("output"))
 }
@@ -179,12 +179,12 @@ fn a_word_in_any_field_of_an_input_recording_is_gone_or_named() {
     assert!(gone + named > 1, "{gone} words were gone, {named} named");
 }
 
-fn attr() -> Attr {
+pub(super) fn attr() -> Attr {
     Attr::cpu_clock(sample_type::IP | sample_type::TID | sample_type::TIME).with_ids(&[11])
 }
 
 /// A recording with a sample, and what `change` adds.
-fn perf_with(attr: Attr, change: impl FnOnce(&mut Recording, &mut Maker)) -> Vec<u8> {
+pub(super) fn perf_with(attr: Attr, change: impl FnOnce(&mut Recording, &mut Maker)) -> Vec<u8> {
     let mut recording = Recording::new(Order::Little, vec![attr]);
     let mut maker = recording.maker(0);
     let sample = maker.sample();

@@ -5,6 +5,7 @@
 //! recordings prove that their codes are those of short and of damaged fields.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use tracemend::formats::perf::PERF;
@@ -12,15 +13,17 @@ use tracemend::formats::perf::decode::{feature, record};
 use tracemend::map::map;
 use tracemend::{Dump, File, FileSet, FormatId, MapStep, Options, Region, RegionKind};
 use tracemend_tests::forge::perf::feature::{section, tracing_data};
+use tracemend_tests::forge::perf::worded::{newer_program, programs};
 use tracemend_tests::forge::perf::{
     Attr, Built, Maker, Order, Record, Recording, Wrapper, by_name, feature_bit, flag, read_format,
-    sample_type,
+    sample_type, simpleperf,
 };
 
 const SAMPLE: u32 = 9;
 /// Features.
 const VERSION: u32 = 5;
 const CPU_DOMAIN_INFO: u32 = 32;
+const BPF_PROG_INFO: u32 = 25;
 const CPU_TOPOLOGY: u32 = 13;
 const TRACING_DATA: u32 = 66;
 const AUXTRACE: u32 = 71;
@@ -29,6 +32,8 @@ const STAT_ROUND: u32 = 77;
 const COMPRESSED: u32 = 81;
 const COMPRESSED2: u32 = 83;
 const BPF_METADATA: u32 = 84;
+const AUXTRACE_INFO: u32 = 70;
+const SCHEDSTAT_DOMAIN: u32 = 86;
 /// First letters of the codes of records, fields, times and compressed records.
 const COVERED: [&str; 4] = ["PD1", "PD2", "PD3", "PD8"];
 
@@ -126,21 +131,24 @@ fn every_record(maker: &mut Maker) -> Vec<Record> {
 }
 
 /// Recordings with records of a type.
-fn with_record(kind: u32) -> Vec<Built> {
+fn with_record(kind: u32) -> Vec<Vec<u8>> {
     if kind == SAMPLE {
-        return ["sample_everything", "group_read_together"].map(|name| by_name(name).built).into();
+        let names = ["sample_everything", "group_read_together"];
+        return names.map(|name| by_name(name).built.bytes).into();
     }
     let mut recording = Recording::pipe(Order::Little, vec![attr()]);
     let mut maker = recording.maker(0);
     match kind {
         COMPRESSED => drop(recording.pack(Wrapper::Compressed, vec![maker.sample()], &[])),
         COMPRESSED2 => drop(recording.pack(Wrapper::Compressed2, vec![maker.sample()], &[])),
+        AUXTRACE_INFO => drop(recording.extend(maker.every_tracer())),
+        SCHEDSTAT_DOMAIN => drop(recording.extend(maker.schedstat_domains())),
         _ => {
             let records = every_record(&mut maker).into_iter();
             recording.extend(records.filter(|record| record.kind == kind));
         }
     }
-    vec![recording.build()]
+    vec![recording.build().bytes]
 }
 
 /// A file with a feature, and those that it needs to be read. `change` changes its section.
@@ -168,8 +176,7 @@ fn with_features(bit: u32, others: &[u32], change: impl FnOnce(&mut Vec<u8>)) ->
             words.iter().flat_map(|word| word.to_le_bytes()).collect()
         }
         feature_bit::SAMPLE_TIME => [[0; 8]; 2].concat(),
-        // A program with info of 1 byte and data of 1 byte.
-        25 => [vec![1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0], vec![0; 8 + 2]].concat(),
+        BPF_PROG_INFO => programs(Order::Little),
         // CLN_SIZE: a cache line of 64 bytes.
         34 => vec![64, 0, 0, 0],
         // schedstat 16, at most one domain, and two CPUs without any.
@@ -201,10 +208,10 @@ fn add_fields(region: &Region, fields: &mut Vec<String>) {
 }
 
 /// Returns the fields of the regions with this name in maps of recordings.
-fn mapped_fields(recordings: &[Built], (kind, name): (RegionKind, &str)) -> String {
+fn mapped_fields(recordings: &[Vec<u8>], (kind, name): (RegionKind, &str)) -> String {
     let mut fields = Vec::new();
-    for built in recordings {
-        let files = FileSet::single("perf.data", &built.bytes);
+    for bytes in recordings {
+        let files = FileSet::single("perf.data", bytes);
         map((&files, &PERF), &Options::default(), 9, &mut |step| match step {
             MapStep::Region(region) if region.kind == kind && region.name == name => {
                 add_fields(region, &mut fields);
@@ -216,10 +223,10 @@ fn mapped_fields(recordings: &[Built], (kind, name): (RegionKind, &str)) -> Stri
 }
 
 /// Returns the fields that dumps of recordings show of a record.
-fn dumped_fields(recordings: &[Built], name: &str) -> String {
+fn dumped_fields(recordings: &[Vec<u8>], name: &str) -> String {
     let mut fields: Vec<String> = Vec::new();
-    for built in recordings {
-        let files = FileSet::single("perf.data", &built.bytes);
+    for bytes in recordings {
+        let files = FileSet::single("perf.data", bytes);
         let mut text = String::new();
         let style = Dump::Text { style: Some("records".to_owned()) };
         let dumped = tracemend::dump(&files, &Options::default(), &style, &mut |piece| {
@@ -244,9 +251,14 @@ fn dumped_fields(recordings: &[Built], name: &str) -> String {
 
 /// Returns the generated cells of the record types.
 fn generated_records() -> Rows {
-    let named = (0..=u32::from(u8::MAX)).filter_map(|kind| Some((kind, record::name(kind)?)));
+    records_in(0..=u32::from(u8::MAX), with_record)
+}
+
+/// Returns the generated cells of the types in a range, as recordings have them.
+fn records_in(kinds: RangeInclusive<u32>, with: impl Fn(u32) -> Vec<Vec<u8>>) -> Rows {
+    let named = kinds.filter_map(|kind| Some((kind, record::name(kind)?)));
     let row = |(kind, name): (u32, &str)| {
-        let recordings = with_record(kind);
+        let recordings = with(kind);
         let mapped = mapped_fields(&recordings, (RegionKind::Record, name));
         let dumped = dumped_fields(&recordings, name);
         (kind, vec![kind.to_string(), name.to_owned(), mapped, dumped])
@@ -254,15 +266,39 @@ fn generated_records() -> Rows {
     named.map(row).collect()
 }
 
-/// Features of the kernel's perf. Those of simpleperf begin here; `perf::simpleperf` tests them.
-const KERNEL_FEATURES: u32 = 128;
+/// The first feature of simpleperf, and the last one of any.
+const OF_SIMPLEPERF: u32 = 128;
+const LAST_FEATURE: u32 = 255;
+/// The types of simpleperf.
+const SIMPLEPERF_TYPES: RangeInclusive<u32> = 32_768..=u16::MAX as u32;
+
+/// The recordings of simpleperf, for a type or feature of its own. `perf::simpleperf` tests them.
+fn of_simpleperf(_number: u32) -> Vec<Vec<u8>> {
+    let mut all: Vec<Vec<u8>> = simpleperf::all().into_iter().map(|(_, bytes)| bytes).collect();
+    let mut recording = Recording::new(Order::Little, vec![attr()]);
+    let mut maker = recording.maker(0);
+    let features = [(133, vec![1; 8]), (134, maker.mmap2().encode(Order::Little))];
+    all.push(simpleperf::finish(&recording.push(maker.sample()).build(), &features));
+    all
+}
 
 /// Returns the generated cells of the features.
 fn generated_features() -> Rows {
-    let named = (0..KERNEL_FEATURES).filter_map(|bit| Some((bit, feature::name(bit)?)));
+    features_in(0..=OF_SIMPLEPERF - 1, |bit| {
+        let mut recordings = vec![with_feature(bit, |_| {}).bytes];
+        if bit == BPF_PROG_INFO {
+            let newer = with_feature(bit, |section| *section = newer_program(Order::Little));
+            recordings.push(newer.bytes);
+        }
+        recordings
+    })
+}
+
+/// Returns the generated cells of the features in a range, as recordings have them.
+fn features_in(bits: RangeInclusive<u32>, with: impl Fn(u32) -> Vec<Vec<u8>>) -> Rows {
+    let named = bits.filter_map(|bit| Some((bit, feature::name(bit)?)));
     let row = |(bit, name): (u32, &str)| {
-        let recordings = [with_feature(bit, |_| {})];
-        let mapped = mapped_fields(&recordings, (RegionKind::Structure, name));
+        let mapped = mapped_fields(&with(bit), (RegionKind::Structure, name));
         (bit, vec![bit.to_string(), name.to_owned(), mapped])
     };
     named.map(row).collect()
@@ -271,16 +307,24 @@ fn generated_features() -> Rows {
 #[test]
 fn the_page_lists_every_record_type_and_feature_with_its_fields() {
     let mut now = page();
-    for (mark, generated) in [("records", generated_records()), ("features", generated_features())]
-    {
+    // The cells that are written by hand come after the generated ones.
+    let tables = [
+        ("records", generated_records(), 3),
+        ("features", generated_features(), 3),
+        ("types of simpleperf", records_in(SIMPLEPERF_TYPES, of_simpleperf), 1),
+        ("own features of simpleperf", features_in(OF_SIMPLEPERF..=LAST_FEATURE, of_simpleperf), 1),
+    ];
+    let marks = tables.each_ref().map(|(mark, ..)| *mark);
+    for (mark, generated, by_hand) in tables {
         let (before, written, after) = divide(&now, mark);
-        now = before + &table(&written, &generated, generated[&1].len() + 3) + after;
+        let columns = generated.values().next().expect("a row").len() + by_hand;
+        now = before + &table(&written, &generated, columns) + after;
     }
     if std::env::var_os("BLESS").is_some() {
         std::fs::write(path(), &now).expect("the page can be written");
     }
     assert!(page() == now, "docs/perf-records.md: BLESS=1 rewrites numbers, names and fields");
-    for (number, cells) in rows_of(&now, "records").into_iter().chain(rows_of(&now, "features")) {
+    for (number, cells) in marks.into_iter().flat_map(|mark| rows_of(&now, mark)) {
         assert!(cells.iter().all(|cell| !cell.is_empty()), "{number}: a cell is empty: {cells:?}");
     }
 }

@@ -10,6 +10,7 @@ use crate::formats::perf::layout::ATTR_SIZE_KNOWN;
 use crate::formats::perf::layout::features::{self, FEATURES, Feature};
 use crate::formats::perf::layout::part::Part::Rest;
 use crate::formats::perf::layout::part::meanings;
+use crate::formats::perf::layout::programs::PROGRAM_ARRAYS;
 use crate::kit::field_log::{Field, FieldValue};
 use crate::kit::num::to_usize;
 use crate::model::tile::Tile;
@@ -23,7 +24,7 @@ const ENTRY_MAX: u64 = 4096 + 64;
 
 /// Fields of numbers, several of which are read at once, outside of features.
 const NUMBERS: &str = "\
-    addr auxtrace.offset auxtrace_info.type bpf_event.tag branch_stack.counters branch_stack.nr \
+    addr auxtrace.offset bpf_event.tag branch_stack.counters branch_stack.nr \
     build_id.header.type build_id.pid build_id.size cgroup chain.nr code_page_size cpu_map.nr \
     data_page_size data_src event_update.scale magic phys_addr read.nr \
     tracing.magic transaction unwinding.abi unwinding.chain unwinding.dyn_size unwinding.time \
@@ -35,9 +36,10 @@ const JUDGED: &str = "\
     build_id.filename callchain.nr cgroup.path comm.comm debug.text dso.name dso_symbol.name \
     event_type.name event_update.name event_update.unit file.path kernel_symbol.kallsyms \
     ksymbol.name message.unknown meta_info.plain meta_info.value mmap.filename mmap2.build_id \
-    mmap2.filename raw.size record.rest regs_intr.regs regs_user.regs split.data stack_user.size \
-    symbol.name thread_map.entries[].comm tracing.cmdlines tracing.format tracing.kallsyms \
-    tracing.printk tracing.system tracing.version tracing_data.unread unwind_file.data";
+    mmap2.filename program.name program.tag raw.size record.rest regs_intr.regs regs_user.regs \
+    split.data stack_user.size symbol.name thread_map.entries[].comm tracing.cmdlines \
+    tracing.format tracing.kallsyms tracing.printk tracing.system tracing.version \
+    tracing_data.unread unwind_file.data";
 
 /// All of them: they are looked up for every record.
 static LABELS: LazyLock<BTreeSet<&'static str>> = LazyLock::new(|| {
@@ -52,7 +54,11 @@ pub(super) const AUX_DATA: &str = "auxtrace.data";
 const TRACE_EXTENSION: &[u8; 8] = b"PPPPPPPP";
 
 /// Fields without which perf cannot read the programs that it names.
-const OPAQUE: &[&str] = &["btf.data", "program.data", "program.info"];
+const OPAQUE: &[&str] = &["btf.data", "program.info"];
+/// The same: the arrays after the description of a program.
+const PROGRAM_DATA: &str = "program.data";
+/// Numbers that readers need as they are, whatever they hold: of tracers and of BPF programs.
+const NEEDED: &[&str] = &["auxtrace_info.", "program."];
 
 /// Numbers of features of perf 7, which an older perf wrote without fields: a word there is none.
 const SMALL: &[&str] = &[
@@ -69,15 +75,8 @@ const SMALL: &[&str] = &[
 /// Returns what is known about a field.
 pub(super) fn knowledge(tile: &Tile, field: &Field) -> Knowledge {
     let bytes = match &field.value {
-        FieldValue::Number(number) if is_entry_header(field, *number) => return Knowledge::Unknown,
-        FieldValue::Number(number) | FieldValue::Hex(number)
-            if SMALL.contains(&field.label.as_ref()) && has_word(&number.to_le_bytes()) =>
-        {
-            return Knowledge::Unknown;
-        }
-        FieldValue::Number(_) | FieldValue::Hex(_) | FieldValue::Text(_) => {
-            return Knowledge::Known;
-        }
+        FieldValue::Number(number) | FieldValue::Hex(number) => return of_number(field, *number),
+        FieldValue::Text(_) => return Knowledge::Known,
         FieldValue::Bytes(bytes) => bytes,
     };
     let label = field.label.as_ref();
@@ -90,6 +89,7 @@ pub(super) fn knowledge(tile: &Tile, field: &Field) -> Knowledge {
         // A part of a trace, which may hold any bytes.
         "aux.size" => !has_word(bytes),
         "mmap2.build_id_size"
+        | "auxtrace_info.reserved"
         | "build_id.reserved"
         | "schedstat.reserved"
         | "time_conv.reserved" => is_empty(bytes),
@@ -114,13 +114,35 @@ pub(super) fn knowledge(tile: &Tile, field: &Field) -> Knowledge {
     };
     match label {
         _ if is_known => Knowledge::Known,
-        _ if OPAQUE.contains(&label) => Knowledge::Opaque,
+        _ if OPAQUE.contains(&label) || label.starts_with(PROGRAM_DATA) => Knowledge::Opaque,
         "auxtrace_info.priv" => Knowledge::Opaque,
         "rest" if tile.name == "AUXTRACE_INFO" => Knowledge::Opaque,
         "event.attr" => Knowledge::Opaque,
         "attr" if tile.name != "attrs" => Knowledge::Opaque,
         _ => Knowledge::Unknown,
     }
+}
+
+/// Returns what is known about a number.
+fn of_number(field: &Field, number: u64) -> Knowledge {
+    let label = field.label.as_ref();
+    let is_needed = NEEDED.iter().any(|start| label.starts_with(start));
+    if is_entry_header(field, number)
+        || is_needed && is_wild_place(label, number)
+        || SMALL.contains(&label) && has_word(&number.to_le_bytes())
+    {
+        return Knowledge::Unknown;
+    }
+    match is_needed && !is_tracer(&number.to_le_bytes()) {
+        true => Knowledge::Opaque,
+        false => Knowledge::Known,
+    }
+}
+
+/// Returns whether the place of an array of a BPF program is none in its data, which has at most
+/// 4 GiB, but an address.
+fn is_wild_place(label: &str, number: u64) -> bool {
+    number > u32::MAX.into() && PROGRAM_ARRAYS.iter().any(|array| array.place == label)
 }
 
 /// Returns whether the words about a tracer are numbers. perf needs each as it is.

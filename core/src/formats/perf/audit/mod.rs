@@ -190,11 +190,18 @@ impl Record<'_> {
                 auditor.text(self.section, text, place);
                 self.hide_text(auditor, (&sender::PROCESS, "process name"), (text, bytes), place);
             }
-            "ksymbol.name" => {
+            "ksymbol.name" | "program.name" => {
                 auditor.text(self.section, text, place);
                 let kind = (&sender::KERNEL_SYMBOL, "kernel symbol");
                 self.hide_text(auditor, kind, (text, bytes), place);
                 auditor.after_text(self.section, bytes, place);
+            }
+            // A hash of the code, which names a program as a build id names a file.
+            "program.tag" => {
+                let subject = (self.section, "tag of a BPF program");
+                let private = place.private(bytes, Filler::Zeros);
+                let excerpt = Excerpt::Bytes(bytes, field.span.len());
+                auditor.hide(&sender::KERNEL_SYMBOL, subject, 1, private, excerpt);
             }
             "auxtrace_info.filter" => self.audit_filter(auditor, (field, bytes), place),
             "mmap2.build_id" | "build_id.build_id" => self.audit_build_id(auditor, field, bytes),

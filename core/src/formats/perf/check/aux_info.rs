@@ -7,6 +7,7 @@ use super::records::RecordCheck;
 use crate::formats::perf::decode::record::aux::AuxTrace;
 use crate::formats::perf::decode::record::tracer::{PtClock, TracerInfo};
 use crate::formats::perf::decode::trace::Tracer;
+use crate::formats::perf::layout::tracers::LAST;
 use crate::formats::perf::{repair, rules};
 use crate::kit::cursor::Order;
 use crate::kit::num::to_u64;
@@ -17,8 +18,6 @@ use crate::model::{Finding, Report};
 
 /// The first number of a PMU; those before it are types of events that the kernel defines.
 const FIRST_PMU: u64 = 6;
-/// The last type of a tracer that perf 7.2 knows.
-const LAST_TRACER: u32 = 7;
 
 /// Checks the words. Returns whether perf reads them.
 pub(super) fn check(records: &RecordCheck, report: &mut Report) -> bool {
@@ -42,8 +41,8 @@ type Fault = (&'static str, String, Fix);
 
 /// A type that no perf up to the one that recorded knows.
 fn find_wrong_type(records: &RecordCheck, info: &TracerInfo) -> Option<Fault> {
-    let is_unknown = info.kind > LAST_TRACER && !records.machine.may_be_newer();
-    let defect = format!("is {}, expected at most {LAST_TRACER}", info.kind);
+    let is_unknown = info.kind > LAST && !records.machine.may_be_newer();
+    let defect = format!("is {}, expected at most {LAST}", info.kind);
     is_unknown.then(|| ("type", defect, drop_info(info)))
 }
 

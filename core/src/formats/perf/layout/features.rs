@@ -299,7 +299,7 @@ const MEMORY: &[Part] = &[
 ];
 const RESOLUTION: &[Part] = &[Fields(&[("clockid_res_ns", U64)])];
 const DIRECTORY: &[Part] = &[Fields(&[("dir_version", U64)])];
-const PROGRAMS: &[Part] = &[Read(Programs, "", "program.arrays")];
+const PROGRAMS: &[Part] = &[Read(Programs, "", "")];
 const BTFS: &[Part] = &[List(
     ("btfs.nr", U32),
     MOST_BTFS,

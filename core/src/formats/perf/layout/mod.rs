@@ -6,7 +6,10 @@
 pub mod attr;
 pub mod features;
 pub mod part;
+pub mod programs;
 pub mod records;
+pub mod schedstat;
+pub mod tracers;
 pub mod versions;
 
 pub use attr::{ATTR_SIZE_KNOWN, ATTR_SIZE_VER0, ATTR_SIZE_VER7, ATTR_SIZES, is_published};

@@ -35,8 +35,6 @@ pub enum End {
     List(&'static str, &'static Row),
     /// The fields that newer writers add, if they are there, and bytes of still newer ones.
     Newer(&'static Row),
-    /// As many rows as fit.
-    Rows(&'static Row),
     /// Fields that need a reader of their own.
     Reader,
 }
@@ -155,8 +153,7 @@ static USER: [RecordType; 23] = [
     of("COMPRESSED2", &[], End::Reader),
     of("BPF_METADATA", &[], End::Reader),
     of("SCHEDSTAT_CPU", SCHEDSTAT_CPU, End::Newer(SCHEDSTAT_COUNTS)),
-    // Number and order of the counts depend on the schedstat version of the kernel, 15 to 17.
-    of("SCHEDSTAT_DOMAIN", SCHEDSTAT_DOMAIN, End::Rows(&[("schedstat.counts[]", U32)])),
+    of("SCHEDSTAT_DOMAIN", &[], End::Reader),
 ];
 
 /// An entry of ID_INDEX.
@@ -217,12 +214,10 @@ const SCHEDSTAT_COUNTS: &Row = &[
     ("schedstat.run_delay", U64),
     ("schedstat.pcount", U64),
 ];
-const SCHEDSTAT_DOMAIN: &Row = &[
-    ("schedstat.timestamp", U64),
-    ("schedstat.cpu", U32),
-    ("schedstat.version", U16),
-    ("schedstat.domain", U16),
-];
+/// SCHEDSTAT_DOMAIN before its version, on which number and order of its counts depend.
+pub const SCHEDSTAT_DOMAIN: &Row = &[("schedstat.timestamp", U64), ("schedstat.cpu", U32)];
+/// The counts of a version that is unknown.
+pub const SCHEDSTAT_UNKNOWN: &Row = &[("schedstat.counts[]", U32)];
 /// An entry of BPF_METADATA.
 pub const BPF_METADATA: &Row =
     &[("bpf_metadata.entries[].key", Bytes(64)), ("bpf_metadata.entries[].value", Bytes(256))];

@@ -3,6 +3,7 @@
 use super::domains::cpu_domains;
 use super::error::FeatureError;
 use super::lists::{STRING_MIN, count, cpu_list, string};
+use super::programs::bpf_programs;
 use super::sections::{self, expect_range, expect_version};
 use super::simpleperf::{FILE, UNWIND, each, file, framed, init_map, message, meta_info};
 use crate::formats::perf::decode::tracing;
@@ -63,7 +64,7 @@ pub(super) fn read(
                 Reader::Topology => sections::cpu_topology(cursor, cpus)?,
                 Reader::Domains => cpu_domains(cursor, cpus.map(u64::from), None)?,
                 Reader::AuxtraceIndex => sections::auxtrace(cursor)?,
-                Reader::Programs => sections::bpf_programs(cursor)?,
+                Reader::Programs => bpf_programs(cursor)?,
                 Reader::Files => each(cursor, |cursor| framed(cursor, file))?,
                 Reader::MetaInfo => each(cursor, meta_info)?,
                 Reader::Unwinding => message(cursor, UNWIND)?,

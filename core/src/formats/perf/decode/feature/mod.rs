@@ -4,6 +4,7 @@ mod content;
 mod domains;
 pub(super) mod error;
 pub(super) mod lists;
+mod programs;
 mod reader;
 mod recorder;
 pub(super) mod sections;

@@ -10,8 +10,10 @@ use super::lists::{string, strings};
 use super::sections::{check_sockets, expect_version, ranged};
 use super::{Machine, content, domains};
 use crate::formats::perf::layout::features::{Judge, Trait, feature};
+use crate::formats::perf::layout::programs::PROGRAM_INFO;
 use crate::kit::cursor::Cursor;
 use crate::kit::num::to_u64;
+use crate::kit::row::row_size;
 
 /// Most available CPUs.
 const MOST_CPUS: u64 = 1 << 20;
@@ -19,9 +21,7 @@ const MOST_CPUS: u64 = 1 << 20;
 const MOST_GROUPS: u64 = 1 << 15;
 /// Most BPF programs.
 const MOST_PROGRAMS: u64 = 1 << 17;
-/// Size of `struct bpf_prog_info` in perf 7.2.
-const PROGRAM_INFO: u64 = 232;
-/// Largest such structure that later versions may have.
+/// Largest `struct bpf_prog_info` that later versions may have.
 const PROGRAM_INFO_NEXT: u64 = 1024;
 /// Granularity and least value of the buffer of compressed records.
 const PAGE: u64 = 4096;
@@ -136,7 +136,7 @@ fn compressed(mut cursor: Cursor<'_>) -> Result<(), FeatureError> {
 
 /// BPF_PROG_INFO: no more of a program than the structure of the kernel has.
 fn programs(mut cursor: Cursor<'_>, machine: &Machine) -> Result<(), FeatureError> {
-    let most = if machine.may_be_newer() { PROGRAM_INFO_NEXT } else { PROGRAM_INFO };
+    let most = if machine.may_be_newer() { PROGRAM_INFO_NEXT } else { row_size(PROGRAM_INFO) };
     for _ in 0..ranged(&mut cursor, "programs.nr", (0, MOST_PROGRAMS))? {
         let info_len = ranged(&mut cursor, "program.info_len", (0, most))?;
         let data_len = cursor.u32("program.data_len")?;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::Cpus;
 use super::error::FeatureError;
-use super::lists::{STRING_MIN, count, repeated, string, strings};
+use super::lists::{STRING_MIN, count, string, strings};
 use crate::formats::perf::layout::{BUILD_ID_MAX, MISC_BUILD_ID_SIZE, RECORD_HEADER};
 use crate::kit::cursor::{Cursor, Order, ReadError};
 use crate::kit::num::to_u64;
@@ -306,17 +306,6 @@ pub(super) fn expect_version(
     span: Span,
 ) -> Result<(), FeatureError> {
     if value == 1 { Ok(()) } else { Err(FeatureError::Version { label, value, span }) }
-}
-
-/// BPF_PROG_INFO: for each program two lengths, a bitmap of arrays, and the bytes of both lengths.
-pub(super) fn bpf_programs(cursor: &mut Cursor<'_>) -> Result<(), FeatureError> {
-    repeated(cursor, "programs.nr", 16, |cursor| {
-        let info_len = cursor.u32("program.info_len")?;
-        let data_len = cursor.u32("program.data_len")?;
-        cursor.skip(1, 8, "program.arrays")?;
-        cursor.skip(1, info_len.into(), "program.info")?;
-        Ok(cursor.skip(1, data_len.into(), "program.data")?)
-    })
 }
 
 /// Reads a u32 and refuses one outside of a range.

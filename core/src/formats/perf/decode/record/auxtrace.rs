@@ -8,81 +8,56 @@
 //!  Arm SPE:    PMU type, mappings; since version 2: version, words of this head, PMU type, CPUs,
 //!              and for each CPU as many words, of which the first is a magic
 //!  Intel PT:   16 words, length of a filter, its text, padded
-//!  Intel BTS:  PMU type, shift, multiplier of the clock, 2 words more
-//!  VPA DTL:    PMU type
 //! ```
 //!
 //! Source: `*_process_auxtrace_info` of `tools/perf/util`. perf refuses the recording (exit 234) or
 //! crashes where a word contradicts the others. Newer versions may know more types.
 
 use super::rest;
+use super::tracer_words::log_words;
 use crate::formats::perf::decode::body::BodyError;
+use crate::formats::perf::layout::tracers::{
+    self, ARM_SPE, ARM_SPE_MAGIC, BTS, CORESIGHT, CPUMSF, PT, SPE, TRACE_UNITS,
+};
 use crate::kit::cursor::Cursor;
 use crate::kit::num::to_u64;
+use crate::kit::row::row_size;
 
-/// The words that perf demands of a type, from 1: Intel PT, Intel BTS, CoreSight ETM, Arm SPE, s390
-/// CPUMSF, HiSilicon PTT, and the dispatch trace log of POWER (since perf 6.18).
-const TRACER_WORDS: [u64; 8] = [0, 9, 5, 3, 2, 0, 1, 1];
-/// The type of CoreSight.
-pub(super) const CORESIGHT: u32 = 3;
-/// The type of Arm SPE.
-pub(super) const SPE: u32 = 4;
-/// The type of Intel PT.
-pub(super) const PT: u32 = 1;
 /// The last type that a newer perf may have.
 const LAST_FUTURE: u32 = 15;
-/// Bytes of the words of Arm SPE before version 2.
-const SPE_BYTES: u64 = 16;
 /// Last version of the words of CoreSight.
 const CORESIGHT_VERSION: u64 = 2;
-/// The first word of the CPUs of an ETMv3, an ETMv4 and an ETE.
-const MAGICS: [u64; 3] = [0x3030_3030_3030_3030, 0x4040_4040_4040_4040, 0x5050_5050_5050_5050];
-/// The words after the number of the CPU in version 0 of an ETMv3 and an ETMv4.
-const OLD_PARAMETERS: [u64; 2] = [4, 7];
-/// The first word of the CPUs of Arm SPE.
-const SPE_MAGIC: u64 = 0x1010_1010_1010_1010;
-/// The type of Intel BTS.
-pub(super) const BTS: u32 = 2;
-/// The type of the counters of s390, which have no words.
-const CPUMSF: u32 = 5;
-/// The type of the dispatch trace log of POWER.
-const VPA_DTL: u32 = 7;
-/// Words of Intel PT before the length of the filter.
-const PT_WORDS: u64 = 16;
 
 /// Reads the fields.
 pub(super) fn fields(own: &mut Cursor<'_>) -> Result<(), BodyError> {
-    let mut ahead = own.unlogged();
-    let start = ahead.position();
-    own.skip(1, 8, "auxtrace_info.type")?;
-    let kind = ahead.u32("auxtrace_info.type")?;
+    let mut head = own.part(8, "auxtrace_info.type")?;
+    let start = head.position();
+    let kind = head.u32("auxtrace_info.type")?;
+    let span = head.since(start);
+    head.skip(1, 4, "auxtrace_info.reserved")?;
     if kind == 0 {
-        return Err(BodyError::Zero { label: "auxtrace_info.type", span: ahead.since(start) });
+        return Err(BodyError::Zero { label: "auxtrace_info.type", span });
     }
-    let span = ahead.since(start);
     if let Some(right) = type_by_words(kind, own) {
         let (label, value) = ("auxtrace_info.type", kind.into());
         return Err(BodyError::Differs { label, value, right: right.into(), span });
     }
     if kind > LAST_FUTURE {
-        let (label, value, most) = ("auxtrace_info.type", kind.into(), VPA_DTL.into());
+        let (label, value, most) = ("auxtrace_info.type", kind.into(), tracers::LAST.into());
         return Err(BodyError::TooLarge { label, value, most, span });
     }
-    let index = usize::try_from(kind).unwrap_or(usize::MAX);
-    let words = TRACER_WORDS.get(index).copied().unwrap_or(0);
-    own.unlogged().skip(words, 8, "auxtrace_info.priv")?;
+    let needed = tracers::words(kind).map_or(0, |words| row_size(words.needed));
+    own.unlogged().skip(1, needed, "auxtrace_info.priv")?;
     match kind {
         CORESIGHT => coresight(own.unlogged())?,
         SPE => spe(own.unlogged())?,
         BTS => bts(own.unlogged())?,
-        PT => {
-            if let Some(len) = pt(own.unlogged())? {
-                own.skip(PT_WORDS.saturating_add(1), 8, "auxtrace_info.priv")?;
-                own.skip(len, 1, "auxtrace_info.filter")?;
-            }
-        }
-        VPA_DTL => drop(own.u64("auxtrace_info.pmu_type")?),
+        PT => pt(own.unlogged())?,
         _ => {}
+    }
+    if own.has_log() {
+        // The words fit, since they were read above.
+        _ = log_words(own, kind);
     }
     rest(own);
     Ok(())
@@ -94,10 +69,11 @@ fn type_by_words(kind: u32, words: &Cursor<'_>) -> Option<u32> {
         return Some(CORESIGHT);
     }
     let is_other = kind == CPUMSF || kind > LAST_FUTURE;
-    if is_other && words.left() == SPE_BYTES {
+    if is_other && words.left() == row_size(ARM_SPE) {
         return Some(SPE);
     }
-    let has_filter = |words: Cursor<'_>| words.left() >> 3 > PT_WORDS && pt(words).is_ok();
+    let has_filter =
+        |words: Cursor<'_>| words.left() >> 3 > before_filter() >> 3 && pt(words).is_ok();
     (is_other && has_filter(words.unlogged())).then_some(PT)
 }
 
@@ -145,18 +121,17 @@ fn coresight(mut words: Cursor<'_>) -> Result<(), BodyError> {
 fn coresight_cpu(words: &mut Cursor<'_>, version: u64, is_only: bool) -> Result<(), BodyError> {
     let start = words.position();
     let magic = words.u64("auxtrace_info.magic")?;
-    let kind = MAGICS.iter().position(|known| *known == magic);
-    let label = "auxtrace_info.magic";
+    let nearest = TRACE_UNITS.iter().min_by_key(|unit| (unit.magic ^ magic).count_ones());
     let unknown = BodyError::Differs {
-        label,
+        label: "auxtrace_info.magic",
         value: magic,
-        right: MAGICS.into_iter().min_by_key(|known| (known ^ magic).count_ones()).unwrap_or(0),
+        right: nearest.map_or(0, |unit| unit.magic),
         span: words.since(start),
     };
-    let kind = kind.ok_or(unknown)?;
+    let unit = nearest.filter(|unit| unit.magic == magic).ok_or(unknown)?;
     words.skip(1, 8, "auxtrace_info.cpu")?;
     let parameters = match version {
-        0 => OLD_PARAMETERS.get(kind).copied().ok_or(unknown)?,
+        0 => unit.in_version_0.ok_or(unknown)?,
         _ if is_only => only_parameters(words)?,
         _ => word(words, "auxtrace_info.parameters", words.left() >> 3)?,
     };
@@ -174,7 +149,7 @@ fn only_parameters(words: &mut Cursor<'_>) -> Result<u64, BodyError> {
 
 /// The words of Arm SPE.
 fn spe(mut words: Cursor<'_>) -> Result<(), BodyError> {
-    if words.left() == SPE_BYTES {
+    if words.left() == row_size(ARM_SPE) {
         return Ok(());
     }
     words.skip(1, 8, "auxtrace_info.version")?;
@@ -195,9 +170,9 @@ fn spe(mut words: Cursor<'_>) -> Result<(), BodyError> {
         let start = words.position();
         let mut cpu = words.window(each.saturating_mul(8), "auxtrace_info.cpu")?;
         let value = cpu.u64("auxtrace_info.magic")?;
-        if value != SPE_MAGIC {
+        if value != ARM_SPE_MAGIC {
             let (label, span) = ("auxtrace_info.magic", cpu.since(start));
-            return Err(BodyError::Differs { label, value, right: SPE_MAGIC, span });
+            return Err(BodyError::Differs { label, value, right: ARM_SPE_MAGIC, span });
         }
     }
     Ok(())
@@ -206,14 +181,19 @@ fn spe(mut words: Cursor<'_>) -> Result<(), BodyError> {
 fn count_magics(words: &Cursor<'_>) -> u64 {
     let mut words = words.unlogged();
     let all = std::iter::from_fn(|| words.u64("auxtrace_info.magic").ok());
-    to_u64(all.filter(|word| *word == SPE_MAGIC).count())
+    to_u64(all.filter(|word| *word == ARM_SPE_MAGIC).count())
 }
 
-/// The words of Intel PT: a filter is inside the record and has a NUL. Returns its length, if there
-/// is one.
-fn pt(mut words: Cursor<'_>) -> Result<Option<u64>, BodyError> {
-    if words.skip(PT_WORDS, 8, "auxtrace_info.priv").is_err() || words.is_empty() {
-        return Ok(None);
+/// Returns the size of the words of Intel PT before the length of its filter.
+fn before_filter() -> u64 {
+    let words = tracers::words(PT);
+    words.map_or(0, |pt| row_size(pt.needed).saturating_add(row_size(pt.more)))
+}
+
+/// The words of Intel PT: a filter is inside the record and has a NUL.
+fn pt(mut words: Cursor<'_>) -> Result<(), BodyError> {
+    if words.skip(1, before_filter(), "auxtrace_info.priv").is_err() || words.is_empty() {
+        return Ok(());
     }
     let start = words.position();
     let len = words.u64("auxtrace_info.filter")?;
@@ -221,8 +201,8 @@ fn pt(mut words: Cursor<'_>) -> Result<Option<u64>, BodyError> {
     let room = words.left();
     let padded = len.checked_add(1).and_then(|len| len.checked_next_multiple_of(8));
     match padded {
-        _ if len == 0 => Ok(None),
-        Some(padded) if padded <= room => Ok(Some(len)),
+        _ if len == 0 => Ok(()),
+        Some(padded) if padded <= room => Ok(()),
         _ => Err(BodyError::Count {
             label: "auxtrace_info.filter",
             value: len,

@@ -14,6 +14,7 @@ mod kernel;
 pub mod named;
 mod simpleperf;
 pub mod tracer;
+mod tracer_words;
 mod user;
 
 pub use self::cpus::{CpuSet, cpu_set};
@@ -119,10 +120,6 @@ fn read(kind: u32, misc: u16, own: &mut Cursor<'_>) -> Result<Detail, BodyError>
             if own.left() >= row_size(row) {
                 own.row(row)?;
             }
-            rest(own);
-        }
-        End::Rows(row) => {
-            own.rows(own.left().checked_div(row_size(row)).unwrap_or(0), row)?;
             rest(own);
         }
         End::Reader if kind < record::USER_FIRST => return kernel::end(kind, misc, own),

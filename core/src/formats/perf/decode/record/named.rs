@@ -13,7 +13,7 @@ const FIELDS_MAX: u64 = 1 << 16;
 const BYTES_MAX: u64 = 32;
 
 /// The ends of labels of texts in fields of a fixed size.
-const TEXTS: [&str; 4] = [".comm", ".prog_name", "[].key", "[].value"];
+const TEXTS: [&str; 5] = [".comm", ".prog_name", "[].key", "[].value", ".filter"];
 
 /// Fields under other names than in the record: a line of a dump has these already.
 const RENAMED: [(&str, &str); 12] = [

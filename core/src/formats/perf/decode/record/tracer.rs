@@ -1,13 +1,12 @@
 //! The words of AUXTRACE_INFO that name other parts of the recording: the PMU and the CPUs.
 
 use super::aux::tracer_type;
-use super::auxtrace::{BTS, CORESIGHT, PT, SPE};
 use crate::formats::perf::decode::frame::RecordView;
+use crate::formats::perf::layout::tracers::{ARM_SPE, BTS, CORESIGHT, PT, SPE};
 use crate::kit::cursor::{Cursor, Order, ReadError};
+use crate::kit::row::row_size;
 use crate::kit::span::Span;
 
-/// Words of Arm SPE before version 2.
-const SPE_WORDS: u64 = 2;
 /// Words of Intel PT between the multiplier and the ratio.
 const RATIO_AFTER: u64 = 12;
 /// Nanoseconds of a second.
@@ -75,7 +74,7 @@ impl TracerInfo {
             }
             BTS => self.read_pmu(&mut words),
             SPE => {
-                let before = if words.left() >> 3 == SPE_WORDS { 0 } else { 2 };
+                let before = if words.left() >> 3 == row_size(ARM_SPE) >> 3 { 0 } else { 2 };
                 words.skip(before, 8, "auxtrace_info.priv")?;
                 self.read_pmu(&mut words)
             }

@@ -5,7 +5,9 @@ use crate::formats::perf::decode::attr::{attr, stated_size};
 use crate::formats::perf::decode::body::{BodyError, COUNT64, CountField, skip_counted, skip_rows};
 use crate::formats::perf::layout::records::{
     AUXTRACE, AUXTRACE_ERROR, AUXTRACE_ERROR_GUEST, BPF_METADATA, ID_INDEX, ID_INDEX_GUESTS,
+    SCHEDSTAT_DOMAIN, SCHEDSTAT_UNKNOWN,
 };
+use crate::formats::perf::layout::schedstat::domain_counts;
 use crate::formats::perf::layout::{ATTR_SIZE_VER0, MISC_BUILD_ID_SIZE};
 use crate::kit::cursor::{Cursor, ReadError};
 use crate::kit::num::to_u64;
@@ -69,6 +71,7 @@ pub(super) fn end(kind: u32, misc: u16, own: &mut Cursor<'_>) -> Result<Detail, 
         81 => return Ok(Detail::Compressed(rest(own))),
         83 => return compressed2(own),
         84 => bpf_metadata(own)?,
+        86 => schedstat_domain(own)?,
         _ => return Ok(Detail::Unknown),
     }
     Ok(Detail::Plain)
@@ -261,4 +264,19 @@ fn bpf_metadata(own: &mut Cursor<'_>) -> Result<(), BodyError> {
         && long.is_empty();
     own.skip(1, if is_long { 512 } else { 256 }, "bpf_metadata.prog_name")?;
     list(own, BPF_METADATA, "bpf_metadata.nr_entries").map(drop)
+}
+
+/// SCHEDSTAT_DOMAIN: { u64 timestamp, u32 cpu, u16 version, u16 domain, u32 counts }. perf 7.2
+/// reserves room for the counts of the version that has the most.
+fn schedstat_domain(own: &mut Cursor<'_>) -> Result<(), BodyError> {
+    own.row(SCHEDSTAT_DOMAIN)?;
+    let version = own.u16("schedstat.version")?;
+    own.u16("schedstat.domain")?;
+    let known = domain_counts(version);
+    known.iter().for_each(|row| own.fitting(row));
+    if known.is_empty() {
+        own.rows(own.left() >> 2, SCHEDSTAT_UNKNOWN)?;
+    }
+    rest(own);
+    Ok(())
 }
