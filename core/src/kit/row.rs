@@ -134,7 +134,7 @@ mod tests {
             assert_eq!(cursor.row(ROW).unwrap_err().label, "b");
             assert_eq!(cursor.rows(u64::MAX, &[]), Ok(()));
             cursor.fitting(ROW);
-            assert_eq!(cursor.position(), 18);
+            assert_eq!(cursor.position(), 20);
         }
         let fields = log.into_noted().fields;
         let values: Vec<_> = fields.iter().map(|field| (&*field.label, &field.value)).collect();
