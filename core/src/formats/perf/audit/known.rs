@@ -24,22 +24,21 @@ const ENTRY_MAX: u64 = 4096 + 64;
 
 /// Fields of numbers, several of which are read at once, outside of features.
 const NUMBERS: &str = "\
-    addr auxtrace.offset bpf_event.tag branch_stack.counters branch_stack.nr \
-    build_id.header.type build_id.pid build_id.size cgroup chain.nr code_page_size cpu_map.nr \
-    data_page_size data_src event_update.scale magic phys_addr read.nr \
-    tracing.magic transaction unwinding.abi unwinding.chain unwinding.dyn_size unwinding.time \
-    weight";
+    addr auxtrace.offset branch_stack.counters branch_stack.nr build_id.header.type build_id.pid \
+    build_id.size cgroup chain.nr code_page_size cpu_map.nr data_page_size data_src \
+    event_update.scale magic phys_addr read.nr tracing.magic transaction unwinding.abi \
+    unwinding.chain unwinding.dyn_size unwinding.time weight";
 
 /// Other fields that the audit judges, byte by byte.
 const JUDGED: &str = "\
-    auxtrace_error.msg auxtrace_info.filter bpf_metadata.prog_name build_id.build_id \
-    build_id.filename callchain.nr cgroup.path comm.comm debug.text dso.name dso_symbol.name \
-    event_type.name event_update.name event_update.unit file.path kernel_symbol.kallsyms \
-    ksymbol.name message.unknown meta_info.plain meta_info.value mmap.filename mmap2.build_id \
-    mmap2.filename program.name program.tag raw.size record.rest regs_intr.regs regs_user.regs \
-    split.data stack_user.size symbol.name thread_map.entries[].comm tracing.cmdlines \
-    tracing.format tracing.kallsyms tracing.printk tracing.system tracing.version \
-    tracing_data.unread unwind_file.data";
+    auxtrace_error.msg auxtrace_info.filter bpf_event.tag bpf_metadata.prog_name \
+    build_id.build_id build_id.filename callchain.nr cgroup.path comm.comm debug.text dso.name \
+    dso_symbol.name event_type.name event_update.name event_update.unit file.path \
+    kernel_symbol.kallsyms ksymbol.name message.unknown meta_info.plain meta_info.value \
+    mmap.filename mmap2.build_id mmap2.filename program.name program.tag raw.size record.rest \
+    regs_intr.regs regs_user.regs split.data stack_user.size symbol.name \
+    thread_map.entries[].comm tracing.cmdlines tracing.format tracing.kallsyms tracing.printk \
+    tracing.system tracing.version tracing_data.unread unwind_file.data";
 
 /// All of them: they are looked up for every record.
 static LABELS: LazyLock<BTreeSet<&'static str>> = LazyLock::new(|| {

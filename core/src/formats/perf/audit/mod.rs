@@ -197,7 +197,7 @@ impl Record<'_> {
                 auditor.after_text(self.section, bytes, place);
             }
             // A hash of the code, which names a program as a build id names a file.
-            "program.tag" => {
+            "program.tag" | "bpf_event.tag" => {
                 let subject = (self.section, "tag of a BPF program");
                 let private = place.private(bytes, Filler::Zeros);
                 let excerpt = Excerpt::Bytes(bytes, field.span.len());
