@@ -12,10 +12,11 @@
 //! that an exact or synthetic fix takes away count as kept: they were copies or placeholders. So do
 //! the bytes of records in compressed units, which a repair may compress again.
 
+use std::cell::LazyCell;
 use std::collections::BTreeSet;
 
 use crate::catalogue;
-use crate::kit::num::to_u64;
+use crate::kit::num::{to_u64, to_usize};
 use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};
 use crate::kit::words::{byte_count, plural_noun};
@@ -60,20 +61,24 @@ pub(super) fn refuse_little_kept(
 /// Returns an error for the first file of which a repair keeps nearly nothing.
 fn find_little_kept(files: &FileSet<'_>, repair: &Repair, options: &Options) -> Option<Finding> {
     let format = options.format?;
-    let records = count_records(files, repair, options);
-    let judged = (0_u32..).zip(files.files()).zip(repair.patches.iter().zip(records));
-    for ((index, file), (patch, records)) in judged {
+    let counted = LazyCell::new(|| count_records(files, repair, options));
+    for ((index, file), patch) in (0_u32..).zip(files.files()).zip(&repair.patches) {
         if patch.dropped() == 0 || !is_cut(index, &repair.applied) {
             continue;
         }
+        let packed = Wrapper::certain(&file.bytes);
+        let packed =
+            packed.filter(|wrapper| !format.description().signs.containers.contains(wrapper));
         let mut content = Content::of(&file.bytes, &find_left(index, patch, &repair.applied));
+        // Not every record has to be looked at for that.
+        if packed.is_none() && !content.is_little() && has_record_without_inserted(repair) {
+            continue;
+        }
+        let records = counted.get(to_usize(index.into())).copied().unwrap_or_default();
         // Units that are stored again are other bytes and the same records.
         let anew = find_stored_anew(index, &repair.applied).filter(|_| records.expanded == 0);
         let anew = anew.map_or(records.expanded, |anew| anew.kept);
         content.kept = content.kept.max(anew).min(content.all);
-        let packed = Wrapper::certain(&file.bytes);
-        let packed =
-            packed.filter(|wrapper| !format.description().signs.containers.contains(wrapper));
         let is_judged = content.all > CONTENT_LEAST && holds_records(files, index, options);
         let has_none = records.kept == 0 && anew == 0;
         let is_little = has_none || content.is_little() && !is_prefix(format, &file.bytes);
@@ -219,6 +224,17 @@ struct Records {
     kept: u64,
     /// Bytes of those in expanded layers.
     expanded: u64,
+}
+
+/// Returns whether the only file of a repair has more records than bytes that were inserted: one of
+/// them has bytes of the source alone then.
+fn has_record_without_inserted(repair: &Repair) -> bool {
+    let [patch] = repair.patches.as_slice() else { return false };
+    let inserted = patch.ops().iter().map(|op| match op {
+        Op::Insert(bytes) => to_u64(bytes.len()),
+        Op::Keep { .. } => 0,
+    });
+    repair.after.tally.records > inserted.fold(0, u64::saturating_add)
 }
 
 /// Returns the records of each file in the target.
