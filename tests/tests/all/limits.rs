@@ -93,6 +93,30 @@ fn readings_end_with_their_steps_but_the_first_one() {
 }
 
 #[test]
+fn each_reading_of_lost_attrs_searches_a_limited_number_of_places() {
+    let bytes = built("read_lost_group_id_running").bytes;
+    let steps = |len: usize| {
+        // Parts of the attr table and of the records, again and again.
+        let mut bytes = bytes.clone();
+        let mut piece = bytes[164..359].to_vec();
+        let copies = (0..len / 195).flat_map(|number| {
+            // The thread of a sample.
+            piece[167] = (number % 16 * 16) as u8;
+            piece.clone()
+        });
+        let copies: Vec<u8> = copies.collect();
+        let grown = (copies.len() - 195) as u64;
+        bytes.splice(164..359, copies);
+        let data_size = u64::from_le_bytes(bytes[48..56].try_into().unwrap()) + grown;
+        bytes[48..56].copy_from_slice(&data_size.to_le_bytes());
+        work::steps_during(|| check(&bytes, |_| {})).1
+    };
+    let [two, four] = [2_usize, 4].map(|mebibytes| steps(mebibytes << 20));
+    // 178 million without the limit, since some dozen readings search all of it.
+    assert!(four - two < 32 << 20, "{two} {four}");
+}
+
+#[test]
 fn findings_past_the_limit_are_counted() {
     let bytes = damaged(2);
     assert_eq!(check(&bytes, |_| {}).findings().len(), 2);

@@ -35,7 +35,7 @@ use crate::formats::perf::decode::sample::Sample;
 use crate::formats::perf::layout::{SECTION_SIZE, TYPE_TRACEPOINT, feature, is_published, record};
 use crate::kit::num::to_u64;
 use crate::kit::span::Layer;
-use crate::model::limits::Limits;
+use crate::model::limits::{Limits, RESYNC};
 
 /// Parts of a recording from which a valid one can be put together.
 #[derive(Clone, Debug)]
@@ -58,6 +58,11 @@ pub struct Salvage {
     pub flagged: u64,
 }
 
+/// Places that are searched for records by each of up to some dozen readings; the best one then gets
+/// all that the limit allows. Few places are searched by the right one, since its records follow
+/// one another.
+const TRIED: u64 = 1 << 20;
+
 /// What makes a reading better: the weight of its records, the evidence that it explains, and few
 /// unknown events.
 type Merit = (u64, u64, Reverse<usize>);
@@ -71,29 +76,31 @@ pub fn salvage(recording: &Recording<'_>, limits: &Limits) -> Option<Salvage> {
     let mut readings = attrs::readings(peek, recording, &sections, end);
     let evidence = mend::gather(&recording.file, (mend::find_start(recording, end), end), limits);
     readings.extend(anchors::reading(peek, recording, &evidence));
-    let mut best: Option<(Merit, records::Gathered, attrs::Reading)> = None;
+    // The ids are held once: what follows reads them anew.
+    let gather = |reading: &attrs::Reading, most: u64| {
+        let events = reading.events(recording.order()).filter(Events::can_be_opened)?;
+        let has_others = may_have_others(recording, &events, &evidence);
+        Some(records::gather(recording, (&events, has_others), end, most))
+    };
+    let most = limits.of(&RESYNC);
+    let mut best: Option<(Merit, attrs::Reading)> = None;
     let mut effort = mend::Effort::new(limits);
     for reading in readings {
         let mended = mend::mend(&reading, &evidence, recording.order(), &mut effort);
         let found: Vec<attrs::Reading> = [Some(reading), mended].into_iter().flatten().collect();
         let alike = found.iter().flat_map(|reading| mend::similar(reading, recording.order()));
         for reading in found.iter().cloned().chain(alike) {
-            let events = reading.events(recording.order()).filter(Events::can_be_opened);
-            // The ids are held once: what follows reads them anew.
-            let gather = |events: Events| {
-                let has_others = may_have_others(recording, &events, &evidence);
-                records::gather(recording, (&events, has_others), end, limits)
-            };
-            let Some(gathered) = events.map(gather) else { continue };
+            let Some(gathered) = gather(&reading, most.min(TRIED)) else { continue };
             // Compressed records are as valid by any events; those in them are not.
             let (explained, ..) = mend::score(&reading, &evidence, recording.order());
             let merit = (gathered.weight, explained, Reverse(reading.unknown));
-            if best.as_ref().is_none_or(|(most, ..)| merit > *most) {
-                best = Some((merit, gathered, reading));
+            if best.as_ref().is_none_or(|(most, _)| merit > *most) {
+                best = Some((merit, reading));
             }
         }
     }
-    let (_, mut gathered, mut reading) = best.filter(|(_, gathered, _)| gathered.count > 0)?;
+    let (_, mut reading) = best?;
+    let mut gathered = gather(&reading, most).filter(|gathered| gathered.count > 0)?;
     forget_lone(recording, &mut reading);
     name_ids(recording, &mut reading, &evidence);
     let mut features = Vec::new();

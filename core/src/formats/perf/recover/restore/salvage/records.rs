@@ -10,7 +10,6 @@ use crate::formats::perf::layout::record;
 use crate::kit::cursor::Order;
 use crate::kit::span::Layer;
 use crate::kit::walk::Item;
-use crate::model::limits::{Limits, RESYNC};
 
 /// Valid records.
 #[derive(Clone, Debug, Default)]
@@ -38,17 +37,18 @@ impl Gathered {
     }
 }
 
-/// Gathers the records between the header and `end`. If `has_others`, samples of other events may
+/// Gathers the records between the header and `end`; at most so many places are searched for the next
+/// record after damage. If `has_others`, samples of other events may
 /// be among them, whose attrs are lost: perf would show these under the only event.
 pub(super) fn gather(
     recording: &Recording<'_>,
     (events, has_others): (&Events, bool),
     end: u64,
-    limits: &Limits,
+    most: u64,
 ) -> Gathered {
     let start = find_start(recording, events);
     let mut gathered = Gathered::default();
-    let items = recording.file.records((start, end), limits.of(&RESYNC)).judged_by(events);
+    let items = recording.file.records((start, end), most).judged_by(events);
     let (mut before, mut stream) = (start, ZstdStream::default());
     for (index, item) in (0_u64..).zip(items) {
         let item = match item {
