@@ -10,13 +10,16 @@
 //! tracemend-benches ovni [MB]                speed on ovni streams (500)
 //! tracemend-benches apitrace [MB]            speed on apitrace traces, MB of stream (100)
 //! tracemend-benches compare EARLIER [MB] [WORD]   every command of two versions, in turns (20)
+//! tracemend-benches growth [MB] [WORD]       check and repair of 1 MB to MB megabytes (256)
 //! ```
 
 mod apitrace;
 mod compare;
 mod contender;
+mod growth;
 mod memory;
 mod ovni;
+mod process;
 mod qemu;
 mod recording;
 mod revent;
@@ -53,6 +56,10 @@ fn main() -> Result<(), Box<dyn Error>> {
             let megabytes = rest.first().map_or(Ok(20), |size| size.parse())?;
             compare::measure(earlier, megabytes, rest.get(1).copied().unwrap_or_default())
         }
+        ["growth", rest @ ..] if rest.len() <= 2 => {
+            let megabytes = rest.first().map_or(Ok(256), |size| size.parse())?;
+            growth::measure(megabytes, rest.get(1).copied().unwrap_or_default())
+        }
         ["compare-inputs", folder, megabytes] => {
             compare::write_inputs(Path::new(folder), megabytes.parse()?)
         }
@@ -72,7 +79,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         [size] => speed::measure(parse_megabytes(Some(size), 500)?),
         _ => Err("usage: [MB] | revent [MB] | qemu [MB] | ovni [MB] | apitrace [MB] | \
              memory [MB] [PROGRAM] | write SHAPE MB FILE | check FILE | \
-             compare EARLIER [MB] [WORD]"
+             compare EARLIER [MB] [WORD] | growth [MB] [WORD]"
             .into()),
     }
 }

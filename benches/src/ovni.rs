@@ -182,7 +182,8 @@ fn measure_several(len: u64) -> Result<(), Box<dyn Error>> {
     let mut files = Vec::new();
     for (number, (worker, text)) in workers.iter().zip(&texts).enumerate() {
         for (leaf, bytes) in [("stream.json", text.as_bytes()), ("stream.obs", &worker.bytes)] {
-            let name = format!("thread.{number}/{leaf}");
+            // The number of a thread is one more than that of its stream.
+            let name = format!("thread.{}/{leaf}", number + 1);
             files.push(File { name, bytes: Source::new(bytes) });
         }
     }

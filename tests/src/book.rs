@@ -28,7 +28,7 @@ const STARTS: [(&str, &str); 3] = [
     ("start-review.md", "A recording from a stranger"),
 ];
 /// Guides: file in `docs`, and title.
-const GUIDES: [(&str, &str); 14] = [
+const GUIDES: [(&str, &str); 15] = [
     ("messages.md", "Messages of other programs"),
     ("ci.md", "tracemend in CI"),
     ("salvage.md", "Salvage"),
@@ -41,6 +41,7 @@ const GUIDES: [(&str, &str); 14] = [
     ("agreement.md", "Agreement with other tools"),
     ("false-alarms.md", "False alarms"),
     ("broken-recordings.md", "Broken recordings"),
+    ("performance.md", "Performance"),
     ("adding-a-format.md", "Adding a format"),
     ("judgements.md", "Where a judgement is made"),
 ];

@@ -18,17 +18,24 @@ const HUNDRED: usize = 100;
 /// Shards of a folder whose reports are merged.
 const SHARDS: usize = 4;
 
-/// The large recordings: name of the format, and path.
-const LARGE: [(&str, &str); 8] = [
-    ("perf", "plain.perf.data"),
-    ("perf callchain", "callchain.perf.data"),
-    ("perf zstd", "zstd.perf.data"),
-    ("apitrace", "calls.trace"),
-    ("apitrace blobs", "blobs.trace"),
-    ("ovni", "ovni"),
-    ("qemu", "boot.replay"),
-    ("revent", "bench.run.revent"),
+/// Writes a recording of about so many bytes.
+type Write = fn(&Path, u64) -> Result<(), Box<dyn Error>>;
+
+/// The large recordings: name of the format, path, and what writes them.
+pub(crate) const LARGE: [(&str, &str, Write); 8] = [
+    ("perf", "plain.perf.data", |path, bytes| write_perf(0, path, bytes)),
+    ("perf callchain", "callchain.perf.data", |path, bytes| write_perf(1, path, bytes)),
+    ("perf zstd", "zstd.perf.data", |path, bytes| write_perf(2, path, bytes)),
+    ("apitrace", "calls.trace", apitrace::write_calls),
+    ("apitrace blobs", "blobs.trace", apitrace::write_blobs),
+    ("ovni", "ovni", ovni::write),
+    ("qemu", "boot.replay", qemu::write),
+    ("revent", "bench.run.revent", |path, bytes| revent::write(path, bytes).map(drop)),
 ];
+
+fn write_perf(shape: usize, path: &Path, bytes: u64) -> Result<(), Box<dyn Error>> {
+    recording::write(path, recording::SHAPES[shape], bytes).map(drop)
+}
 
 /// Name of a bench, and arguments of its command.
 pub(super) type Bench = (String, Vec<String>);
@@ -37,7 +44,7 @@ pub(super) type Bench = (String, Vec<String>);
 pub(super) fn list_benches(folder: &Path) -> Result<Vec<Bench>, Box<dyn Error>> {
     let bench = |name: String, args: &str| (name, args.split(' ').map(str::to_string).collect());
     let mut benches = Vec::new();
-    for (name, path) in LARGE {
+    for (name, path, _) in LARGE {
         benches.push(bench(format!("{name} check"), &format!("check {path} --jobs 1")));
         for command in ["dump", "map", "audit"] {
             benches.push(bench(format!("{name} {command}"), &format!("{command} {path}")));
@@ -69,15 +76,8 @@ pub(super) fn list_benches(folder: &Path) -> Result<Vec<Bench>, Box<dyn Error>> 
 pub(crate) fn write_inputs(folder: &Path, megabytes: u64) -> Result<(), Box<dyn Error>> {
     let bytes = megabytes.checked_mul(MB).ok_or("too many MB")?;
     fs::create_dir_all(folder.join("cut"))?;
-    for shape in recording::SHAPES {
-        recording::write(&folder.join(format!("{}.perf.data", shape.name)), shape, bytes)?;
-    }
-    apitrace::write_calls(&folder.join("calls.trace"), bytes)?;
-    apitrace::write_blobs(&folder.join("blobs.trace"), bytes)?;
-    ovni::write(&folder.join("ovni"), bytes)?;
-    qemu::write(&folder.join("boot.replay"), bytes)?;
-    revent::write(&folder.join("bench.run.revent"), bytes)?;
-    for (_, path) in LARGE {
+    for (_, path, write) in LARGE {
+        write(&folder.join(path), bytes)?;
         cut(&folder.join(path), &folder.join("cut").join(path))?;
     }
     let corpus = root().join("corpus");
@@ -86,7 +86,7 @@ pub(crate) fn write_inputs(folder: &Path, megabytes: u64) -> Result<(), Box<dyn 
 }
 
 /// Copies a recording without the last tenth of each file of events.
-fn cut(from: &Path, to: &Path) -> Result<(), Box<dyn Error>> {
+pub(crate) fn cut(from: &Path, to: &Path) -> Result<(), Box<dyn Error>> {
     if from.is_dir() {
         fs::create_dir_all(to)?;
         for entry in fs::read_dir(from)? {

@@ -10,18 +10,19 @@
 //! with the pages of the recording. The versions take turns, and the least of each counts.
 
 mod inputs;
-mod process;
 mod versions;
 
 use std::error::Error;
 use std::path::Path;
 use std::process::Command;
 
-pub(crate) use inputs::write_inputs;
+pub(crate) use inputs::{LARGE, cut, write_inputs};
+pub(crate) use versions::{build_this, root};
 
 use inputs::{REPORTS, list_benches};
-use process::{Cost, run};
-use versions::{build_commit, build_this};
+use versions::build_commit;
+
+use crate::process::{Cost, run};
 
 const ROUNDS: usize = 7;
 /// Lowest ratio of earlier to this that is not marked: 5 % worse.

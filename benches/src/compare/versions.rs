@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The folder of the workspace.
-pub(super) fn root() -> PathBuf {
+pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
@@ -28,7 +28,7 @@ pub(super) fn build_commit(commit: &str) -> Result<PathBuf, Box<dyn Error>> {
 }
 
 /// Builds the program of this tree.
-pub(super) fn build_this() -> Result<PathBuf, Box<dyn Error>> {
+pub(crate) fn build_this() -> Result<PathBuf, Box<dyn Error>> {
     build(&root().canonicalize()?)
 }
 
