@@ -58,9 +58,9 @@ pub struct Salvage {
     pub flagged: u64,
 }
 
-/// Places that are searched for records by each of up to some dozen readings; the best one then gets
-/// all that the limit allows. Few places are searched by the right one, since its records follow
-/// one another.
+/// Places that are searched for records by each of up to some dozen readings; the best one then
+/// gets all that the limit allows. The right one searches few, since its records follow one
+/// another.
 const TRIED: u64 = 1 << 20;
 
 /// What makes a reading better: the weight of its records, the evidence that it explains, and few
