@@ -38,8 +38,8 @@ impl Gathered {
 }
 
 /// Gathers the records between the header and `end`; at most `most` places are searched for the
-/// next record after damage. If `has_others`, samples of other events may be among them, whose attrs
-/// are lost: perf would show these under the only event.
+/// next record after damage. If `has_others`, samples of other events may be among them, whose
+/// attrs are lost: perf would show these under the only event.
 pub(super) fn gather(
     recording: &Recording<'_>,
     (events, has_others): (&Events, bool),
