@@ -18,7 +18,7 @@ pub(super) fn each_argument<'c>(
     names: &'c Names,
     mut each: impl FnMut(&str, Option<&'c str>),
 ) {
-    let items = signature(call, names).map(|signature| signature.items.as_slice());
+    let items = signature(call, names).map(|signature| &*signature.items);
     let items = items.unwrap_or_default();
     for index in 0..items.len().max(call.arguments.len()) {
         let value = call.arguments.get(index).and_then(Option::as_deref);

@@ -25,8 +25,9 @@ pub(super) fn safe_text(bytes: &[u8]) -> String {
 pub(in crate::formats::apitrace) struct Signature {
     /// Its name, safe to print.
     pub(in crate::formats::apitrace) name: String,
-    /// The names of its arguments or members, safe to print.
-    pub(super) items: Vec<String>,
+    /// The names of its arguments or members, safe to print, without spare room: a trace may have a
+    /// million definitions.
+    pub(super) items: Box<[String]>,
     /// Whether a call of the function is the last one of its frame.
     pub(super) ends_frame: bool,
     /// Whether `apitrace dump` leaves the function out.

@@ -82,7 +82,7 @@ impl Summary {
 
     fn add_blobs(&mut self, call: &Call, name: &str, names: &Names) {
         for (index, len) in &call.blobs.places {
-            let items = signature(call, names).map(|signature| signature.items.as_slice());
+            let items = signature(call, names).map(|signature| &*signature.items);
             let index = usize::try_from(*index).unwrap_or(usize::MAX);
             let item = items.and_then(|items| items.get(index)).map_or("?", String::as_str);
             let key = format!("{name}.{item}");
