@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::kit::span::Span;
 use crate::model::description::FormatId;
-use crate::model::edit::Fix;
+use crate::model::edit::{Fix, Safety};
 use crate::model::finding::Finding;
 use crate::model::rule::{Rule, Severity, common};
 
@@ -207,6 +207,19 @@ impl Report {
         let wanted = self.findings.iter_mut().filter(|finding| may_have(finding));
         if let Some(first) = wanted.min_by(|a, b| a.key().cmp(&b.key())) {
             first.fix = Some(fix);
+        }
+    }
+
+    /// Calls the fixes of a rule lossy that are exact so far. What they rest on is in doubt after
+    /// everything else is known.
+    pub(crate) fn doubt_fixes(&mut self, rule: &Rule) {
+        let of_rule = self.findings.iter_mut().filter(|finding| finding.rule == rule);
+        for fix in of_rule.filter_map(|finding| finding.fix.as_mut()) {
+            if fix.safety == Safety::Exact {
+                fix.safety = Safety::Lossy;
+                fix.witnesses.clear();
+                fix.records_altered = fix.records_altered.max(1);
+            }
         }
     }
 

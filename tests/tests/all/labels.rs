@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use tracemend::Outcome;
 use tracemend_tests::forge::qemu::{Log, ids};
-use tracemend_tests::known_originals::damage::{Kind, damage_at, damage_once};
+use tracemend_tests::known_originals::damage::{Damaged, Kind, damage_at, damage_once};
 use tracemend_tests::known_originals::judge::judge;
 use tracemend_tests::known_originals::{Dice, Original, Record, SUBJECTS, Subject};
 use tracemend_tests::mended::mended;
@@ -231,6 +231,46 @@ fn a_recording_that_lost_its_beginning_is_not_said_to_be_whole() {
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// Bytes that decide how all others are read: of a perf.data, the header and the first attr.
+const DECISIVE: std::ops::Range<usize> = 0..0xe8;
+
+#[test]
+fn a_flipped_bit_by_which_all_records_are_read_makes_no_claim_about_one_exact() {
+    if is_left_to_the_gate("labels after each flipped bit of the beginning of a file") {
+        return;
+    }
+    let mut wrong = Vec::new();
+    for subject in SUBJECTS {
+        let cases = short_originals(subject).flat_map(|original| {
+            let bytes = DECISIVE.filter(|at| *at < original.files[0].1.len());
+            bytes.flat_map(move |at| (0..8).map(move |bit| (original, at, bit)))
+        });
+        // LOST_SAMPLES has the size of a sample that lacks one of its fields there.
+        let known = subject.originals.iter().find(|one| one.name == "every_kernel_record");
+        let known = known.map(|original| (original, 0x92, 0));
+        for (original, at, bit) in share(subject, 64).of(cases).chain(known) {
+            let (judgement, _) = judge(subject, original, &flipped(original, at, bit));
+            if let Some(reason) = judgement.false_label {
+                let (name, codes) = (&original.name, judgement.reason);
+                wrong.push(format!("{name}, bit {bit} at {at:#x}: {reason} [{codes}]"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// Flips one bit of the first file.
+fn flipped(original: &Original, at: usize, bit: u32) -> Damaged {
+    let value = original.files[0].1[at] ^ (1 << bit);
+    let mut dice = Dice::seeded(SEED);
+    loop {
+        let damaged = damage_at(&original.files, &[(Kind::Bit, 0, (at, 1))], &mut dice).unwrap();
+        if damaged.files[0].1[at] == value {
+            return damaged;
+        }
+    }
 }
 
 /// Where the damage begins in a record: type, size and fields of a perf record are there.

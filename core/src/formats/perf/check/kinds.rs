@@ -279,6 +279,16 @@ impl RecordCheck {
         });
     }
 
+    /// Calls no corrected header exact unless there are samples, and all have the fields of their
+    /// event: one flipped bit of `sample_type` makes some records of other types fit samples.
+    pub(super) fn doubt_types(report: &mut Report) {
+        let misfits = [&rules::SAMPLE_TRAILING_BYTES, &rules::SAMPLE_MALFORMED];
+        if report.tally.samples == 0 || misfits.iter().any(|rule| report.count(rule) > 0) {
+            report.doubt_fixes(&rules::RECORD_TYPE_DAMAGED);
+            report.doubt_fixes(&rules::RECORD_TOO_SMALL);
+        }
+    }
+
     fn set_kind(&self, record: &RecordView<'_>, (kind, safety): (u32, Safety)) -> Fix {
         if !record.place.layer.is_stored() {
             return Fix::manual("the record is inside compressed records");

@@ -432,6 +432,7 @@ impl RecordCheck {
 
     /// Checks all files of the recording together, after the last record.
     pub(super) fn finish(&mut self, map: &LayerMap, report: &mut Report) {
+        Self::doubt_types(report);
         self.tracepoints.finish(report);
         self.times.finish(self.events.order(), self.events.time_at(), report);
         self.counters.finish(self.can_drop, self.events.order(), report);

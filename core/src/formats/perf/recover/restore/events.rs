@@ -283,7 +283,8 @@ impl<'a> AttrCopies<'a> {
     fn correct_attr_size(&self, index: usize, attr: u64) -> Option<Correction> {
         let size = u32::try_from(self.size).ok()?;
         let stated = self.peek.attr_size(attr)?;
-        if stated == size || (stated == 0 && self.size == ATTR_SIZE_VER0) {
+        let is_default = stated == 0 && self.size == ATTR_SIZE_VER0;
+        if stated == size || is_default || self.is_full_of(stated.into()) {
             return None;
         }
         let mut bytes = self.peek.bytes(attr, attr.saturating_add(self.size)).into_owned();
@@ -301,6 +302,17 @@ impl<'a> AttrCopies<'a> {
             correction = correction.word(place, self.peek.u64(place)?, new.u64(at)?);
         }
         Some(correction.witness(field::ATTR_SIZE, 8, "header.attr_size"))
+    }
+
+    /// Whether attrs of this size fill the attr table and those of the size in the header do not:
+    /// then `header.attr_size` is damaged.
+    fn is_full_of(&self, size: u64) -> bool {
+        let AttrHome::Table(recording) = self.home else { return false };
+        let fill = |size: u64| {
+            let entry = size.saturating_add(SECTION_SIZE);
+            recording.body.attrs.size.checked_rem(entry) == Some(0)
+        };
+        fill(size) && !fill(self.size)
     }
 
     pub(super) fn records(
