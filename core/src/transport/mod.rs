@@ -43,16 +43,12 @@ use crate::model::recording::{File, FileSet};
 use crate::model::report::Report;
 use crate::model::rule::Severity;
 use reader::head_of;
-use ways::{HEAD, begins, find, is_conversion, needs_proof, open};
+use ways::{HEAD, begins, find, is_conversion, is_of_characters, least_dropped, needs_proof, open};
 
 /// Bytes that are passed on at a time.
 const PIECE: usize = 64 << 10;
 /// Bytes that a file may always expand to.
 const ALWAYS: u64 = 64 << 20;
-
-/// Line feeds that show by themselves that line ends were converted, if each of them follows a
-/// carriage return.
-const LINE_ENDS_MIN: u64 = 2;
 
 /// A place for the bytes of a step.
 pub trait Store {
@@ -385,18 +381,22 @@ impl<S: Store> Engine<'_, S> {
     }
 
     /// Returns whether a conversion shows although its faults do not explain it: the recording goes
-    /// further without it, or each of several line feeds follows a carriage return, which is chance
-    /// in one of 65,536 files, and the recording is sound without them as well.
+    /// further without it; each of several line feeds follows a carriage return, which is chance in
+    /// one of 65,536 files, and the recording is sound without them as well; or a recording with
+    /// errors is nothing but characters of one set, whatever other damage it has.
     fn is_converted(&self, way: Wrapper, stored: &FileSet<'_>, arrived: &FileSet<'_>) -> bool {
         let (with, without) =
             (check_plain(stored, self.options), check_plain(arrived, self.options));
         let dropped = stored.len().saturating_sub(arrived.len());
-        let is_sound = way == Wrapper::CrLf
-            && dropped >= LINE_ENDS_MIN
-            && with.format == without.format
-            && !without.has_errors()
-            && without.tally.records.saturating_add(dropped) >= with.tally.records;
-        is_sound || reads_further(&with, &without)
+        let is_same = with.format == without.format && dropped >= least_dropped(way);
+        let is_shown = match way {
+            Wrapper::CrLf => {
+                let records = without.tally.records.saturating_add(dropped);
+                !without.has_errors() && records >= with.tally.records
+            }
+            _ => is_of_characters(way) && with.has_errors(),
+        };
+        is_same && is_shown || reads_further(&with, &without)
     }
 
     /// Returns whether a recording has fewer faults without the text after it, and no others. Text

@@ -35,6 +35,12 @@ const STRAY_MAX: usize = 8;
 const MARKS: [&[u8]; 3] = [b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff"];
 /// Characters that are not ASCII, at least, of a file that was converted to UTF-8.
 const CHARACTERS_LEAST: usize = 8;
+/// Bytes by which a file is longer in UTF-8, at least, if it shows by itself that it was converted:
+/// names in a recording have fewer such characters.
+const CHARACTERS_SURE: u64 = 128;
+/// Line feeds that show by themselves that line ends were converted, if each of them follows a
+/// carriage return.
+const LINE_ENDS_SURE: u64 = 2;
 
 /// Returns whether bytes are those with which recordings of a format or packed files begin. It is a
 /// comparison: trial decoding of each file of a folder would take longer than its check.
@@ -183,11 +189,20 @@ const fn character_set(way: Wrapper) -> Option<CharacterSet> {
     }
 }
 
+/// Returns whether all bytes were taken for characters and converted to UTF-8.
+pub(super) const fn is_of_characters(way: Wrapper) -> bool {
+    character_set(way).is_some()
+}
+
+/// Returns how many bytes a conversion has to have added to show by itself.
+pub(super) const fn least_dropped(way: Wrapper) -> u64 {
+    if is_of_characters(way) { CHARACTERS_SURE } else { LINE_ENDS_SURE }
+}
+
 /// Returns whether a way leaves no doubt about the bytes that were there before, and has a way
 /// back: the same bytes give the same file again.
 pub(super) const fn is_conversion(way: Wrapper) -> bool {
-    matches!(way, Wrapper::CrLf | Wrapper::Swapped16 | Wrapper::Swapped32)
-        || character_set(way).is_some()
+    matches!(way, Wrapper::CrLf | Wrapper::Swapped16 | Wrapper::Swapped32) || is_of_characters(way)
 }
 
 /// Returns whether a tool may have changed the recording in this way and in another one: line ends

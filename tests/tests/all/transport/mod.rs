@@ -325,3 +325,33 @@ fn a_conversion_is_found_where_other_damage_leaves_one_fault_before_and_more_aft
     let arrived = arrived(&files).expect("the conversion is recognised");
     assert!(bytes_of(&arrived.view(&set(&files)))[0].1 == damaged);
 }
+
+/// Bytes above ASCII of a file in which no other damage hides a conversion of characters.
+const HIGH_MANY: usize = 128;
+
+#[test]
+fn a_conversion_of_characters_is_found_beside_any_damage() {
+    let sets = || WAYS.iter().filter(|(name, _)| name.ends_with("to UTF-8"));
+    assert_eq!(sets().count(), 4);
+    let (mut cases, mut lost) = (0, Vec::new());
+    for subject in SUBJECTS {
+        for number in Share::one_in(16).of(0..CASES) {
+            let (original, damaged) = damaged(&subject.originals, SEED, number);
+            let [(name, bytes)] = &damaged.files[..] else { continue };
+            let high = bytes.iter().filter(|byte| !byte.is_ascii()).count();
+            if high < HIGH_MANY || !catalogue::begins(bytes) {
+                continue;
+            }
+            for (way, encode) in sets() {
+                let files = vec![(name.clone(), encode(bytes))];
+                let back = arrived(&files).map(|arrived| bytes_of(&arrived.view(&set(&files))));
+                cases += 1;
+                if back.is_none_or(|files| files[0].1 != *bytes) {
+                    let damage = damaged.describe();
+                    lost.push(format!("{} {}, {way}: {damage}", subject.format, original.name));
+                }
+            }
+        }
+    }
+    assert!(cases >= 100 && lost.is_empty(), "{} of {cases}: {lost:#?}", lost.len());
+}

@@ -1,7 +1,7 @@
 //! Damaged zstd blocks: the fix that sets the byte that was changed, or that writes the records
 //! that are known although a block is damaged.
 
-use super::file::has_all_before;
+use super::file::can_records_move;
 use crate::formats::perf::decode::attrs;
 use crate::formats::perf::decode::event::Events;
 use crate::formats::perf::decode::frame::Record;
@@ -36,7 +36,7 @@ pub(super) fn offer(
     let Outline { attrs, events, end, .. } = Outline::gather(recording, limits);
     let is_settled = can_move
         && matches!(end, End::Declared(_))
-        && has_all_before(&recording.body, &attrs.id_sections());
+        && can_records_move(recording, &attrs.id_sections());
     for file in damaged {
         let area = match file.index() {
             0 => (recording.body.data.offset, end.area_end(recording.length())),

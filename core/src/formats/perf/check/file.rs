@@ -12,7 +12,7 @@ use super::times::SampleTimes;
 use super::tracing::MissingTracing;
 use super::{attrs, aux_traces, header, machine, parts, pipe};
 use crate::formats::perf::decode::feature::Machine;
-use crate::formats::perf::decode::header::{Body, Section};
+use crate::formats::perf::decode::header::Section;
 use crate::formats::perf::decode::recording::Recording;
 use crate::formats::perf::decode::simpleperf;
 use crate::formats::perf::layout::versions::{self, FIRST_STRICT, Version};
@@ -69,7 +69,7 @@ pub(super) fn check(
     }
     // Fixes inside the records wait until the header is right.
     records.can_drop =
-        can_move && matches!(end, End::Declared(_)) && has_all_before(&recording.body, &ids);
+        can_move && matches!(end, End::Declared(_)) && can_records_move(recording, &ids);
     let mut stream = Stream::new(records, recording.file.dialect(), report.length, limits);
     let mut walked = walk_records(recording, end, &mut stream, limits, report);
     walked.is_damaged |= !can_move;
@@ -187,14 +187,22 @@ fn has_all_attrs_before(recording: &Recording<'_>, ids: &[Section], limit: u64) 
     sections.all(|section| ends_before(*section, limit))
 }
 
-/// Whether everything that contains absolute offsets lies before the records, so that the records
-/// can move.
-pub(super) fn has_all_before(body: &Body, ids: &[Section]) -> bool {
+/// Whether everything that contains absolute offsets lies before the records or is moved with them
+/// after a fix ([`settle`](repair::settle)), so that the records can move.
+pub(super) fn can_records_move(recording: &Recording<'_>, ids: &[Section]) -> bool {
+    let body = &recording.body;
     let start = body.data.offset;
-    let mut sections = ids.iter().chain([&body.attrs, &body.event_types]);
+    // `perf inject` writes the attrs of a pipe after the records.
+    let is_after = |section: &Section| {
+        let follows = body.data.end().is_some_and(|end| section.offset >= end);
+        follows && section.fits(recording.length())
+    };
+    let mut sections = ids.iter().chain([&body.attrs]);
     // simpleperf has an index of traces of its own kind.
     let has_other_index = body.flags.has(feature::AUXTRACE) && simpleperf::is_recorder(body);
-    sections.all(|section| ends_before(*section, start)) && !has_other_index
+    sections.all(|section| ends_before(*section, start) || is_after(section))
+        && ends_before(body.event_types, start)
+        && !has_other_index
 }
 
 /// Returns the first perf that is strict if no other one reads the attrs. The perf that wrote the

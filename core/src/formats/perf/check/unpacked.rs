@@ -1,6 +1,6 @@
 //! Damage of records inside compressed records: the fix that writes all of them as they are.
 
-use super::file::has_all_before;
+use super::file::can_records_move;
 use crate::formats::perf::decode::attrs;
 use crate::formats::perf::decode::event::Events;
 use crate::formats::perf::decode::recording::{RecordFile, Recording};
@@ -26,7 +26,7 @@ pub(super) fn offer(recording: &Recording<'_>, limits: &Limits, report: &mut Rep
     let is_ended = data.size > 0 && data.fits(recording.length());
     for file in damaged {
         let area = match file.index() {
-            0 if is_ended && has_all_before(&recording.body, &table.id_sections()) => {
+            0 if is_ended && can_records_move(recording, &table.id_sections()) => {
                 (data.offset, data.end().unwrap_or(data.offset))
             }
             0 => continue,

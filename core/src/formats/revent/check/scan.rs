@@ -7,7 +7,9 @@ use crate::formats::revent::decode::event::Event;
 use crate::formats::revent::decode::gamepad::{CodeBits, Gamepad, is_bit_set};
 use crate::formats::revent::decode::time::Time;
 use crate::formats::revent::decode::walk::{Damage, Record};
-use crate::formats::revent::layout::{EVENT_PAD, GAP, KEY_MAX, SLOTS_USUAL, code, kind, names};
+use crate::formats::revent::layout::{
+    EVENT_PAD, GAP, KEY_MAX, MICROS, SLOTS_USUAL, code, kind, names,
+};
 use crate::formats::revent::limits::INPUT_SLOTS;
 use crate::formats::revent::recover::recording::Recording;
 use crate::kit::walk::Item;
@@ -118,8 +120,11 @@ impl<'g> Scan<'g> {
             self.log.note(Fault::Gap, record, last);
         }
         self.last_time = Some(time);
-        let (first, last) = self.range.unwrap_or((time, time));
-        self.range = Some((first.min(time), last.max(time)));
+        // The clock counts from the boot, or from 1970: zeros took the seconds.
+        if time >= MICROS {
+            let (first, last) = self.range.unwrap_or((time, time));
+            self.range = Some((first.min(time), last.max(time)));
+        }
         let (start, end) = self.bounds;
         if time < start {
             self.log.note(Fault::BeforeStart, record, start);

@@ -198,7 +198,7 @@ fn parse_at(
 }
 
 /// The event count, and start and end, in layouts that have them.
-type Counts = (Option<u64>, Option<[Time; 2]>);
+pub type Counts = (Option<u64>, Option<[Time; 2]>);
 
 fn parse_counts(cursor: &mut Cursor<'_>, generation: Generation) -> Result<Counts, ReadError> {
     let layout = generation.layout();

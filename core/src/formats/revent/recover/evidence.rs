@@ -50,6 +50,10 @@ fn gather_evidence(source: &Source<'_>, head: &Head, limits: &Limits) -> race::E
     let mut evidence = race::Evidence::default();
     let sample = sample(source, head, limits.of(&LAYOUT_SAMPLE));
     for (index, event) in sample.events(source) {
+        // Zeros took it, in whichever layout.
+        if event.is_zero() {
+            continue;
+        }
         if has_plausible_pad(&event, head.generation) && is_plausible(&event, head.device_count()) {
             evidence.explain(head.generation.layout().event);
         } else {

@@ -264,7 +264,9 @@ fn begins_with_events(source: &Source<'_>, head: &Head, extent: &Extent) -> bool
         seen = seen.saturating_add(1);
         good = good.saturating_add(u64::from(is_sane && event.kind <= kind::LAST));
     }
-    good > 0 && good.saturating_mul(4) >= seen.saturating_mul(3)
+    // Events showed where a lost head ends. What took it may have taken others after it.
+    let least = if head.is_recovered { 2 } else { 3 };
+    good > 0 && good.saturating_mul(4) >= seen.saturating_mul(least)
 }
 
 /// Returns whether the events from the counted ones to number `until` continue the counted ones.

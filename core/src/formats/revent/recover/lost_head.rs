@@ -8,7 +8,7 @@ use crate::formats::revent::decode::FILE;
 use crate::formats::revent::decode::event::Event;
 use crate::formats::revent::decode::gamepad::Forced;
 use crate::formats::revent::decode::head::{
-    DevicePath, Devices, Head, Header, has_magic, parse_forced, read_counts,
+    Counts, DevicePath, Devices, Head, Header, has_magic, parse_forced, read_counts,
 };
 use crate::formats::revent::decode::head_error::HeadError;
 use crate::formats::revent::decode::stretch::Stretch;
@@ -33,6 +33,10 @@ const EVENTS_ENOUGH: u64 = 4;
 const SAMPLE: u64 = 4_096;
 /// Bytes of an entry in the device list: a length and a path.
 const ENTRY: u64 = 21;
+/// Bytes of the length before a path.
+const PATH_LEN: u64 = 4;
+/// Bytes of the fields between devices and events, at most.
+const PREFIX_MAX: usize = 40;
 /// Bytes of the magic that show that a file began with it.
 const MAGIC_SAME: usize = 3;
 
@@ -53,14 +57,9 @@ pub fn find_head(source: &Source<'_>, limits: &Limits) -> Result<Head, HeadError
     recovered.map_or(parsed, Ok)
 }
 
-/// Whether events follow a head that is lost, of which a path is left: most of the first ones are
-/// such as a recorder writes. Events alone are not searched for: that takes 77 steps per byte of
-/// every file that no format knows.
+/// Whether events follow a head that is lost: most of the first ones are such as a recorder writes.
 pub fn shows_events(source: &Source<'_>, limits: &Limits) -> bool {
-    let first = source.read(0, AREA);
-    let has_path = first.windows(DEVICE_PREFIX.len()).any(|part| part == DEVICE_PREFIX);
-    has_path
-        && recover_paths(source).is_some_and(|head| evidence::explains_half(source, &head, limits))
+    recover_paths(source).is_some_and(|head| evidence::explains_half(source, &head, limits))
 }
 
 /// Returns whether the head can be as the recorder wrote it.
@@ -96,7 +95,9 @@ fn recover_gamepad(source: &Source<'_>, limits: &Limits) -> Option<Head> {
     fitting.next().is_none().then_some(found)
 }
 
-/// Recovers the device list in the layout that explains the most events.
+/// Recovers the device list in the layout that explains the most events, of several the one in
+/// which the paths have their places. Without a path it is a later one, which Workload Automation
+/// still reads.
 fn recover_paths(source: &Source<'_>) -> Option<Head> {
     let heads = possible_layouts(source).iter().filter_map(|layout| recover_as(source, *layout));
     let most = heads.reduce(|best, next| if next.0 > best.0 { next } else { best });
@@ -112,6 +113,7 @@ fn possible_layouts(source: &Source<'_>) -> &'static [Generation] {
             Generation::P20,
             Generation::P24,
             Generation::P28,
+            Generation::V1,
             Generation::P32,
             Generation::V3,
             Generation::V2,
@@ -123,8 +125,9 @@ fn possible_layouts(source: &Source<'_>) -> &'static [Generation] {
     }
 }
 
-/// Recovers the head in one layout. Returns it with the number of events that follow one another.
-fn recover_as(source: &Source<'_>, generation: Generation) -> Option<(u64, Head)> {
+/// Recovers the head in one layout. Returns it with the bytes of the events that follow one
+/// another, and whether the first path has its place.
+fn recover_as(source: &Source<'_>, generation: Generation) -> Option<((u64, bool), Head)> {
     let layout = generation.layout();
     let devices = i32::try_from(DEVICES_WRITTEN).unwrap_or(i32::MAX);
     let shape = Shape { generation, devices, widened: false };
@@ -155,6 +158,10 @@ fn recover_as(source: &Source<'_>, generation: Generation) -> Option<(u64, Head)
     let prefix = events.checked_sub(layout.prefix)?;
     let needed = u64::try_from(highest).unwrap_or(0).saturating_add(1);
     let first = layout.header.saturating_add(layout.device_count);
+    let is_placed = listed.first().is_some_and(|path| {
+        let before = path.span.start().checked_sub(first.saturating_add(PATH_LEN));
+        before.and_then(|before| before.checked_rem(ENTRY)) == Some(0)
+    });
     let paths = place_paths(listed, first, needed);
     let version = layout.version.map(|version| Header {
         magic: *MAGIC,
@@ -162,7 +169,7 @@ fn recover_as(source: &Source<'_>, generation: Generation) -> Option<(u64, Head)
         mode: (layout.header == HEADER).then_some(0),
         pad: [0; 6],
     });
-    let (count, times) = read_counts(source, generation, prefix)?;
+    let (count, times) = find_counts(source, generation, prefix, events)?;
     let head = Head {
         generation,
         evidence: None,
@@ -175,7 +182,24 @@ fn recover_as(source: &Source<'_>, generation: Generation) -> Option<(u64, Head)
         is_recovered: true,
         forced: Forced::default(),
     };
-    Some((explained, head))
+    Some(((explained, is_placed), head))
+}
+
+/// Reads the fields before the events, at `prefix`. If they cannot be, their bytes are others: of
+/// an event that is damaged, if the first ones are.
+fn find_counts(
+    source: &Source<'_>,
+    generation: Generation,
+    prefix: u64,
+    events: u64,
+) -> Option<Counts> {
+    let (count, times) = read_counts(source, generation, prefix)?;
+    let most = source.len().saturating_sub(events).checked_div(generation.layout().event)?;
+    let are_times = times.is_none_or(|times| times.iter().all(|time| time.is_sane()));
+    if are_times && count.is_none_or(|count| count <= most) {
+        return Some((count, times));
+    }
+    read_counts(&Source::new(&[0; PREFIX_MAX]), generation, 0)
 }
 
 /// Returns the paths of event devices before `until`, and the end of the last one.
