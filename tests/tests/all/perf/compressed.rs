@@ -145,21 +145,42 @@ fn raw_sample(built: &Built) -> usize {
     places.next().unwrap()
 }
 
+/// Moves the only attr and its ids to the end of a file, where `perf inject` writes those of a
+/// pipe.
+fn with_attrs_at_the_end(bytes: &[u8]) -> Vec<u8> {
+    let word = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
+    let section = |at: usize| {
+        let start = usize::try_from(word(at)).unwrap();
+        start..start + usize::try_from(word(at + 8)).unwrap()
+    };
+    let attrs = section(24);
+    let ids = section(attrs.end - 16);
+    let mut moved = [bytes, &bytes[ids.clone()], &bytes[attrs.clone()]].concat();
+    let start = bytes.len() + ids.len();
+    moved[24..32].copy_from_slice(&(start as u64).to_le_bytes());
+    let ids_at = start + attrs.len() - 16;
+    moved[ids_at..ids_at + 8].copy_from_slice(&(bytes.len() as u64).to_le_bytes());
+    moved
+}
+
 #[test]
 fn a_bad_record_inside_compressed_records_costs_that_record_alone() {
     let built = by_name("compressed_spanning").built;
-    let samples = report(&built.bytes).tally.samples;
     let at = raw_sample(&built);
-    // The type, and the size.
-    for (field, bit) in [(0, 1 << 5), (6, 1 << 3)] {
-        let mut bytes = built.bytes.clone();
-        bytes[at + field] ^= bit;
-        assert!(report(&bytes).has_errors(), "byte {field}");
-        let (repair, target) = mended(&bytes);
-        assert_eq!(repair.outcome, Outcome::RepairedWithLoss, "byte {field}");
-        let after = report(&target);
-        assert!(!after.has_errors(), "byte {field}");
-        assert!(after.tally.samples + 1 >= samples, "byte {field}: {}", after.tally.samples);
+    for sound in [built.bytes.clone(), with_attrs_at_the_end(&built.bytes)] {
+        let samples = report(&sound).tally.samples;
+        assert!(!report(&sound).has_errors());
+        // The type, and the size.
+        for (field, bit) in [(0, 1 << 5), (6, 1 << 3)] {
+            let mut bytes = sound.clone();
+            bytes[at + field] ^= bit;
+            assert!(report(&bytes).has_errors(), "byte {field}");
+            let (repair, target) = mended(&bytes);
+            assert_eq!(repair.outcome, Outcome::RepairedWithLoss, "byte {field}");
+            let after = report(&target);
+            assert!(!after.has_errors(), "byte {field}");
+            assert!(after.tally.samples + 1 >= samples, "byte {field}: {}", after.tally.samples);
+        }
     }
 }
 
