@@ -382,21 +382,21 @@ impl<S: Store> Engine<'_, S> {
 
     /// Returns whether a conversion shows although its faults do not explain it: the recording goes
     /// further without it; each of several line feeds follows a carriage return, which is chance in
-    /// one of 65,536 files, and the recording is sound without them as well; or a recording with
-    /// errors is nothing but characters of one set, whatever other damage it has.
+    /// one of 65,536 files, and it is sound without them; or all its bytes are characters of a set.
     fn is_converted(&self, way: Wrapper, stored: &FileSet<'_>, arrived: &FileSet<'_>) -> bool {
         let (with, without) =
             (check_plain(stored, self.options), check_plain(arrived, self.options));
         let dropped = stored.len().saturating_sub(arrived.len());
-        let is_same = with.format == without.format && dropped >= least_dropped(way);
+        let is_same = with.format == without.format;
         let is_shown = match way {
-            Wrapper::CrLf => {
+            Wrapper::CrLf if is_same => {
                 let records = without.tally.records.saturating_add(dropped);
                 !without.has_errors() && records >= with.tally.records
             }
-            _ => is_of_characters(way) && with.has_errors(),
+            // Not even the format of a short magic may show.
+            _ => is_of_characters(way) && with.has_errors() && (is_same || with.format.is_none()),
         };
-        is_same && is_shown || reads_further(&with, &without)
+        is_shown && dropped >= least_dropped(way) || reads_further(&with, &without)
     }
 
     /// Returns whether a recording has fewer faults without the text after it, and no others. Text

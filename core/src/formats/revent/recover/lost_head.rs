@@ -27,6 +27,8 @@ use crate::model::limits::Limits;
 /// Bytes in which the first events are searched: the longest list that the recorder writes is
 /// shorter than a thousand.
 const AREA: u64 = 64 << 10;
+/// The same in a file without a path: zeros of a disk block or two took the list.
+const AREA_WITHOUT_PATH: u64 = 4 << 10;
 /// Events in a row that show that the events begin.
 const EVENTS_ENOUGH: u64 = 4;
 /// Events whose devices are counted.
@@ -58,8 +60,16 @@ pub fn find_head(source: &Source<'_>, limits: &Limits) -> Result<Head, HeadError
 }
 
 /// Whether events follow a head that is lost: most of the first ones are such as a recorder writes.
+/// Without a path only the layouts are tried that Workload Automation reads, and near the
+/// beginning: every file that no format knows is searched so.
 pub fn shows_events(source: &Source<'_>, limits: &Limits) -> bool {
-    recover_paths(source).is_some_and(|head| evidence::explains_half(source, &head, limits))
+    let first = source.read(0, AREA);
+    let has_path = first.windows(DEVICE_PREFIX.len()).any(|part| part == DEVICE_PREFIX);
+    let head = match has_path {
+        true => recover_paths(source),
+        false => recover_in(source, &[Generation::V1, Generation::V3], AREA_WITHOUT_PATH),
+    };
+    head.is_some_and(|head| evidence::explains_half(source, &head, limits))
 }
 
 /// Returns whether the head can be as the recorder wrote it.
@@ -99,7 +109,12 @@ fn recover_gamepad(source: &Source<'_>, limits: &Limits) -> Option<Head> {
 /// which the paths have their places. Without a path it is a later one, which Workload Automation
 /// still reads.
 fn recover_paths(source: &Source<'_>) -> Option<Head> {
-    let heads = possible_layouts(source).iter().filter_map(|layout| recover_as(source, *layout));
+    recover_in(source, possible_layouts(source), AREA)
+}
+
+/// The same in one of these layouts, with the first events in this area.
+fn recover_in(source: &Source<'_>, layouts: &[Generation], area: u64) -> Option<Head> {
+    let heads = layouts.iter().filter_map(|layout| recover_as(source, *layout, area));
     let most = heads.reduce(|best, next| if next.0 > best.0 { next } else { best });
     most.map(|(_, head)| head)
 }
@@ -127,23 +142,26 @@ fn possible_layouts(source: &Source<'_>) -> &'static [Generation] {
 
 /// Recovers the head in one layout. Returns it with the bytes of the events that follow one
 /// another, and whether the first path has its place.
-fn recover_as(source: &Source<'_>, generation: Generation) -> Option<((u64, bool), Head)> {
+fn recover_as(
+    source: &Source<'_>,
+    generation: Generation,
+    area: u64,
+) -> Option<((u64, bool), Head)> {
     let layout = generation.layout();
     let devices = i32::try_from(DEVICES_WRITTEN).unwrap_or(i32::MAX);
     let shape = Shape { generation, devices, widened: false };
     let first = layout.header.saturating_add(layout.device_count).saturating_add(layout.prefix);
-    let mut budget = budget(AREA);
-    let found = shape.find(source, (first, AREA), None, &mut budget).found()?;
+    let mut budget = budget(area);
+    let found = shape.find(source, (first, area), None, &mut budget).found()?;
     let count = source.len().saturating_sub(found).checked_div(layout.event).unwrap_or(0);
     let stretch = Stretch { generation, start: found, count: count.min(SAMPLE) };
     let is_known = |event: &Event| {
         event.is_sane(devices) && event.micros() > 0 && names::is_known(event.kind, event.code)
     };
-    let (mut seen, mut highest) = (0_u64, 0);
-    for (_, event) in stretch.events(source).filter(|(_, event)| is_known(event)) {
-        seen = seen.saturating_add(1);
-        highest = highest.max(event.device);
-    }
+    let known = stretch.events(source).filter(|(_, event)| is_known(event));
+    let (seen, highest) = known.fold((0_u64, 0), |(seen, highest), (_, event)| {
+        (seen.saturating_add(1), event.device.max(highest))
+    });
     let explained = seen.saturating_mul(layout.event);
     if seen < EVENTS_ENOUGH {
         return None;
