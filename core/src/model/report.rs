@@ -210,14 +210,14 @@ impl Report {
         }
     }
 
-    /// Calls the fixes of a rule lossy that are exact so far. What they rest on is in doubt after
-    /// everything else is known.
+    /// Takes their witnesses from the exact fixes of a rule, whose class is then that of their
+    /// edits. What the witnesses rest on is in doubt after everything else is known.
     pub(crate) fn doubt_fixes(&mut self, rule: &Rule) {
         let of_rule = self.findings.iter_mut().filter(|finding| finding.rule == rule);
         for fix in of_rule.filter_map(|finding| finding.fix.as_mut()) {
             if fix.safety == Safety::Exact {
-                fix.safety = Safety::Lossy;
                 fix.witnesses.clear();
+                fix.safety = fix.class_by_edits();
                 fix.records_altered = fix.records_altered.max(1);
             }
         }

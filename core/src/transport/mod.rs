@@ -387,14 +387,13 @@ impl<S: Store> Engine<'_, S> {
         let (with, without) =
             (check_plain(stored, self.options), check_plain(arrived, self.options));
         let dropped = stored.len().saturating_sub(arrived.len());
-        let is_same = with.format == without.format;
-        let is_shown = match way {
-            Wrapper::CrLf if is_same => {
-                let records = without.tally.records.saturating_add(dropped);
-                !without.has_errors() && records >= with.tally.records
-            }
-            // Not even the format of a short magic may show.
-            _ => is_of_characters(way) && with.has_errors() && (is_same || with.format.is_none()),
+        let keeps_records = without.tally.records.saturating_add(dropped) >= with.tally.records;
+        // Before, not even the format of a short magic may show.
+        let is_shown = match (with.format, without.format) {
+            (None, Some(_)) => is_of_characters(way),
+            (before, after) if before != after || after.is_none() => false,
+            _ if is_of_characters(way) => with.has_errors(),
+            _ => way == Wrapper::CrLf && keeps_records && !without.has_errors(),
         };
         is_shown && dropped >= least_dropped(way) || reads_further(&with, &without)
     }

@@ -44,14 +44,18 @@ fn find_false_labels_of(
             let mut dice = Dice::seeded(SEED.wrapping_mul(1 << 20).wrapping_add(at as u64));
             let damaged = damage_once(&original.files, *kind, file, (at, *len), &mut dice);
             let Some(damaged) = damaged else { continue };
-            let (judgement, _) = judge(subject, original, &damaged);
-            if let Some(reason) = judgement.false_label {
-                let (name, codes) = (&original.name, judgement.reason);
-                wrong.push(format!("{name}: {reason} [{codes}] {}", damaged.describe()));
-            }
+            wrong.extend(false_label(subject, original, &damaged));
         }
     }
     wrong
+}
+
+/// Returns the false label of a repair, with the codes of the findings and the damage.
+fn false_label(subject: &Subject, original: &Original, damaged: &Damaged) -> Option<String> {
+    let (judgement, _) = judge(subject, original, damaged);
+    let label = judgement.false_label?;
+    let (name, codes) = (&original.name, judgement.reason);
+    Some(format!("{name}: {label} [{codes}] {}", damaged.describe()))
 }
 
 fn short_originals(subject: &Subject) -> impl Iterator<Item = &Original> {
@@ -117,11 +121,7 @@ fn two_insertions_close_together_are_not_claimed_to_be_one() {
                 }
                 let steps = [(Kind::Insert, 0, (at, first)), second];
                 let Some(damaged) = damage_at(&original.files, &steps, &mut dice) else { continue };
-                let (judgement, _) = judge(subject, original, &damaged);
-                if let Some(reason) = judgement.false_label {
-                    let (name, codes) = (&original.name, judgement.reason);
-                    wrong.push(format!("{name}: {reason} [{codes}] {}", damaged.describe()));
-                }
+                wrong.extend(false_label(subject, original, &damaged));
             }
         }
     }
@@ -222,11 +222,8 @@ fn a_recording_that_lost_its_beginning_is_not_said_to_be_whole() {
             for steps in [&steps[..1], &steps[..]] {
                 let mut dice = Dice::seeded(SEED);
                 let Some(damaged) = damage_at(&original.files, steps, &mut dice) else { continue };
-                let (judgement, _) = judge(subject, original, &damaged);
-                let Some(label) = judgement.false_label else { continue };
-                let (codes, damage) = (judgement.reason, damaged.describe());
-                let found = format!("{}: {label} [{codes}] {damage}", original.name);
-                wrong.entry(subject.format.name()).or_default().push(found);
+                let Some(label) = false_label(subject, original, &damaged) else { continue };
+                wrong.entry(subject.format.name()).or_default().push(label);
             }
         }
     }
@@ -251,11 +248,8 @@ fn a_flipped_bit_by_which_all_records_are_read_makes_no_claim_about_one_exact() 
         let known = subject.originals.iter().find(|one| one.name == "every_kernel_record");
         let known = known.map(|original| (original, 0x92, 0));
         for (original, at, bit) in share(subject, 64).of(cases).chain(known) {
-            let (judgement, _) = judge(subject, original, &flipped(original, at, bit));
-            if let Some(reason) = judgement.false_label {
-                let (name, codes) = (&original.name, judgement.reason);
-                wrong.push(format!("{name}, bit {bit} at {at:#x}: {reason} [{codes}]"));
-            }
+            let found = false_label(subject, original, &flipped(original, at, bit));
+            wrong.extend(found.map(|label| format!("bit {bit}: {label}")));
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");

@@ -357,3 +357,11 @@ fn a_conversion_of_characters_is_found_beside_any_damage() {
     }
     assert!(cases >= 100 && lost.is_empty(), "{} of {cases}: {lost:#?}", lost.len());
 }
+
+#[test]
+fn a_text_that_begins_like_a_format_is_not_a_conversion() {
+    // The magic of apitrace has two letters.
+    let text = format!("attention: {}\n", "déjà vu ".repeat(200));
+    let files = vec![("notes.txt".to_string(), text.into_bytes())];
+    assert!(arrived(&files).is_none());
+}

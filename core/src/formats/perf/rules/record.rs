@@ -40,8 +40,8 @@ rules! {
              the next place at which four records follow one another with valid headers. If \
              there is no such place, drops the rest.\n\
              Class: exact for the size of a record at the time of the one before, unless 8 zeros \
-             follow the size; otherwise lossy. If 16 zeros follow it, the record is dropped. \
-             Cost: the records in the dropped bytes.\n\
+             follow the size, or a sample lacks the fields of its event; otherwise lossy. If 16 \
+             zeros follow it, the record is dropped. Cost: the records in the dropped bytes.\n\
              Run:\n\
              \x20 tracemend repair perf.data -o repaired.data",
         ),
@@ -141,7 +141,8 @@ rules! {
             "Sets the type that differs in one bit and whose fields the record has, if there is \
              only one. Otherwise drops the record.\n\
              Class: exact for a sample with a time and an event, and for a type above 127 whose \
-             other bits name the type that fits; otherwise lossy. Cost: the type, or the record.\n\
+             other bits name the type that fits, if all samples have the fields of their events; \
+             otherwise lossy. Cost: the type, or the record.\n\
              Run:\n\
              \x20 tracemend repair perf.data -o repaired.data",
         ),
