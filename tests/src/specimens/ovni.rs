@@ -24,6 +24,10 @@ pub fn nosv() -> Thread {
     thread().require("nosv", "2.7.0")
 }
 
+fn nanos6() -> Thread {
+    thread().require("nanos6", "1.1.0")
+}
+
 /// A stream that begins.
 pub fn begun() -> Stream {
     Stream::default().begin(0)
@@ -193,7 +197,14 @@ fn bodies() -> Vec<Specimen> {
             one(thread(), begun().ids("OAs", &[1 << 20]).end()),
             one(thread(), begun().ids("OAs", &[u32::MAX]).end()),
         ),
+        fixed("OV2011", one(nanos6(), two_tasks(3)), one(nanos6(), two_tasks(2))),
     ]
+}
+
+/// Two tasks of Nanos6, and one that starts.
+fn two_tasks(started: u32) -> Stream {
+    let created = begun().kind("6Yc", 1, "t").ids("6Tc", &[1, 1]).ids("6Tc", &[2, 1]);
+    created.ids("6Tx", &[started]).ids("6Te", &[2]).end()
 }
 
 /// Events of one thread.

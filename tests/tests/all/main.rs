@@ -78,6 +78,7 @@ mod ovni {
     mod corpus;
     mod directory;
     mod dump;
+    mod flips;
     mod forge;
     mod judge;
     mod limits;

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use crate::formats::ovni::rules;
 use crate::model::{Finding, Report, Severity};
 
 /// Findings in the order in which they were made, up to a number; further ones are counted.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Log {
     list: Vec<Finding>,
     more: BTreeMap<(&'static str, Severity), (Finding, u64)>,
@@ -36,6 +37,20 @@ impl Log {
             finding.severity < Severity::Error || has_edits
         };
         self.list.iter().all(is_repairable) && self.more.is_empty()
+    }
+
+    /// Whether an event contradicts those around it.
+    pub fn has_contradiction(&self) -> bool {
+        let counted = self.more.values().map(|(finding, _)| finding);
+        self.list.iter().chain(counted).any(rules::is_contradiction)
+    }
+
+    /// Drops all findings; returns whether an event contradicted those around it.
+    pub fn take_contradiction(&mut self) -> bool {
+        let is_found = self.has_contradiction();
+        self.list.clear();
+        self.more.clear();
+        is_found
     }
 
     /// Moves all findings into a report, then the counted ones.

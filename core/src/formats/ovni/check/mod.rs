@@ -44,13 +44,14 @@ use std::num::NonZeroUsize;
 use crate::formats::ovni::check::log::Log;
 use crate::formats::ovni::check::merge::{Merged, TieOrder, merge_threads};
 use crate::formats::ovni::check::metadata::check_metadata;
-use crate::formats::ovni::check::thread::{ThreadCheck, TraceContext, WalkTerms};
+use crate::formats::ovni::check::thread::{ThreadCheck, TraceContext, WalkTerms, find_flips};
 use crate::formats::ovni::decode::files::StreamFiles;
 use crate::formats::ovni::decode::stream::Stream;
 use crate::formats::ovni::decode::trace::Trace;
 use crate::formats::ovni::layout::CLOCK_MAX;
 use crate::formats::ovni::limits::WalkLimits;
 use crate::formats::ovni::options::{self, Strategy};
+use crate::formats::ovni::recover::flips::Flip;
 use crate::formats::ovni::recover::older_run::find_older_run;
 use crate::formats::ovni::rules;
 use crate::formats::ovni::state::metadata::Metadata;
@@ -163,6 +164,7 @@ impl<'t, 'a> TraceCheck<'t, 'a> {
         let mut context = TraceContext {
             has_metadata: self.metas.iter().any(|metadata| metadata.is_readable),
             enabled: self.system.enabled,
+            flips: Vec::new(),
             requires_unknown: self.may_require_unknown(),
             marks: self.system.marks.clone(),
             counters: self.system.counters,
@@ -177,12 +179,39 @@ impl<'t, 'a> TraceCheck<'t, 'a> {
             context.outlines_first = true;
             (threads, merged) = self.merge(options, &context, precedence, threads);
         }
+        context.flips = self.find_flips(&threads, &merged, &context);
+        if context.flips.iter().any(|flips| !flips.is_empty()) {
+            context.outlines_first = true;
+            (threads, merged) = self.merge(options, &context, precedence, Vec::new());
+        }
         if !merged.has_ties || threads.len() < 2 {
             return (threads, merged);
         }
         context.queues_all = true;
         let order = self.order_of_paths();
         self.merge(options, &context, TieOrder::Played(&order), Vec::new())
+    }
+
+    /// Finds the inverted bits of each stream, if events contradict each other.
+    fn find_flips(
+        &self,
+        threads: &[ThreadCheck<'_, '_>],
+        merged: &Merged,
+        context: &TraceContext,
+    ) -> Vec<Vec<Flip>> {
+        let is_shared = merged.log.has_contradiction() || !merged.shortages.definitions.is_empty();
+        let context = TraceContext { outlines_first: true, ..context.clone() };
+        let process = |number: usize| self.system.owner(number).map(|owner| owner.process);
+        let streams = threads.iter().enumerate().map(|(number, thread)| {
+            if !is_shared && !thread.has_contradiction() {
+                return Vec::new();
+            }
+            let mut others = (0..threads.len()).filter(|other| *other != number);
+            let is_alone = others.all(|other| process(other) != process(number));
+            let start = self.start_thread(number, 1);
+            start.map_or_else(Vec::new, |start| find_flips(&start, &context, is_alone))
+        });
+        streams.collect()
     }
 
     /// Walks all streams once. `before` has the threads of a walk that has to begin again, or none.
@@ -199,6 +228,9 @@ impl<'t, 'a> TraceCheck<'t, 'a> {
             numbers.filter_map(|number| self.start_thread(number, findings)).collect();
         for (thread, before) in threads.iter_mut().zip(before) {
             thread.take_outline(before);
+        }
+        for (thread, flips) in threads.iter_mut().zip(&context.flips) {
+            thread.set_flips(flips.clone());
         }
         if options::strategy(options) == Some(Strategy::Cut) {
             self.set_ceilings(&mut threads, context);

@@ -124,6 +124,14 @@ pub fn model_index(code: u8) -> Option<u8> {
     MODEL_OF.get(usize::from(code)).copied().filter(|model| *model != u8::MAX)
 }
 
+/// Returns the codes that differ from one by a bit.
+pub fn near_codes([first, second, third]: [u8; 3]) -> impl Iterator<Item = [u8; 3]> {
+    let bits = (0..8).filter_map(|bit| 1_u8.checked_shl(bit));
+    bits.flat_map(move |bit| {
+        [[first ^ bit, second, third], [first, second ^ bit, third], [first, second, third ^ bit]]
+    })
+}
+
 /// Returns the row number of a code, in its newest version.
 #[inline]
 pub fn row_index(code: [u8; 3]) -> Option<u16> {

@@ -20,7 +20,7 @@ pub use event_row::{
 };
 pub use lookup::{
     EventSummary, FIRST_RANK, closer, display_code, find_summary, is_printable, is_written,
-    model_index, row_at, row_index, row_with_payload,
+    model_index, near_codes, row_at, row_index, row_with_payload,
 };
 pub use thread_state::{ThreadState, ThreadStep};
 

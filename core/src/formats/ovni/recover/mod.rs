@@ -7,6 +7,9 @@
 //!  repeat         bytes that occur twice in a row
 //!  copied         events that occur again later in the stream
 //!  exchanged      blocks that changed places
+//!  flips          events of which one bit was inverted
+//!  task_ids       which events create and start each task
+//!  sequences      which codes follow each other
 //!  needs          states that events close and that none of them opened
 //!  stretch        the needs of the events from a place on
 //!  stretches      the parts of a stream between losses, and the needs of each place
@@ -19,10 +22,13 @@ pub mod clock_outline;
 pub mod clock_shift;
 pub mod copied;
 pub mod exchanged;
+pub mod flips;
 pub mod needs;
 pub mod older_run;
 pub mod play_order;
 pub mod repeat;
 pub mod resync;
+pub mod sequences;
 pub mod stretch;
 pub mod stretches;
+pub mod task_ids;

@@ -147,4 +147,20 @@ rules! {
             \x20 tracemend repair trace/ -o repaired/"),
         source: "ovni 1.14.0, src/emu/ovni/event.c; src/emu/loom.c: loom_get_cpu",
     };
+    FLIPPED_BIT = Rule {
+        code: "OV2011",
+        name: "flipped-bit",
+        severity: Severity::Error,
+        summary: "one inverted bit makes an event contradict those around it",
+        problem: "With one bit of the code, of a task or of a type inverted, the event and at \
+            least 16 after it fit those before it; without, they do not, and no other bit gives \
+            as much.",
+        impact: "ovniemu refuses the whole trace at the first event that contradicts another one, \
+            which can be hundreds of events later.",
+        remedy: Remedy::Fix("Inverts the bit.\n\
+            Class: lossy. Cost: the recorded value.\n\
+            Run:\n\
+            \x20 tracemend repair trace/ -o repaired/"),
+        source: "ovni 1.14.0, src/emu/task.c, src/emu/chan.c; measured",
+    };
 }

@@ -13,7 +13,7 @@ pub mod trace;
 use std::sync::LazyLock;
 
 pub use event::{
-    BAD_ARGUMENT, COUNTERS_SIZE, EVENT_NEWER, LABEL_TOO_LONG, LABEL_UNTERMINATED,
+    BAD_ARGUMENT, COUNTERS_SIZE, EVENT_NEWER, FLIPPED_BIT, LABEL_TOO_LONG, LABEL_UNTERMINATED,
     MODEL_NOT_REQUIRED, NO_CPU, PAYLOAD_SIZE, UNKNOWN_EVENT, UNKNOWN_MODEL,
 };
 pub use files::{
@@ -37,7 +37,7 @@ pub use trace::{
     USE_BEFORE_DEFINITION,
 };
 
-use crate::model::{Remedy, Rule};
+use crate::model::{Finding, Remedy, Rule};
 
 /// Returns every rule of the format, in the order of the codes.
 pub fn all() -> &'static [&'static Rule] {
@@ -45,6 +45,28 @@ pub fn all() -> &'static [&'static Rule] {
         [files::RULES, framing::RULES, event::RULES, thread::RULES, trace::RULES].concat()
     });
     &ALL
+}
+
+/// Whether a finding says that an event cannot be what it is, or cannot come now.
+pub fn is_contradiction(finding: &Finding) -> bool {
+    let codes = [
+        &PAYLOAD_SIZE,
+        &UNKNOWN_EVENT,
+        &UNKNOWN_MODEL,
+        &BAD_ARGUMENT,
+        &EVENT_STATE,
+        &THREAD_STATE,
+        &STACK_MISMATCH,
+        &TASK_STEP,
+        &SAME_IDLE,
+        &FLUSH_ORDER,
+        &OUT_OF_CPU,
+        &MARK_KIND,
+        &REGION_ORDER,
+        &TASK_REDEFINED,
+        &BODY_STATE,
+    ];
+    codes.iter().any(|rule| rule.code == finding.rule.code)
 }
 
 /// Advice for metadata that contradicts the format.

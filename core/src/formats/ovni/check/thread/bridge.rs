@@ -4,6 +4,8 @@
 //! of those closers would get an event of its own far from the gap, or be dropped. So the events
 //! from a place on are looked at together, and what they need is added there, once.
 
+use std::sync::Arc;
+
 use super::ThreadCheck;
 use crate::formats::ovni::check::shared_event::SharedEffect;
 use crate::formats::ovni::decode::body::Body;
@@ -31,16 +33,16 @@ const LOOKS: [u64; 2] = [5, 4_096];
 const BRIDGES_MAX: u64 = 4_096;
 
 /// The looks at the events after a place, and what they have shown about the stream.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Ahead {
     /// Events that may still be looked at.
     pub(super) looks: u64,
     /// Events that may still be explained by lost ones.
     bridges: u64,
     /// The tasks of Nanos6 that the stream starts, in order, once they were needed.
-    started: Option<Vec<u32>>,
+    started: Option<Arc<[u32]>>,
     /// The parts of the stream from the first place on that needed lost events.
-    stretches: Option<Stretches>,
+    stretches: Option<Arc<Stretches>>,
 }
 
 impl Ahead {
@@ -49,6 +51,11 @@ impl Ahead {
         let [per_event, always] = LOOKS;
         let looks = (len / EVENT_HEADER).saturating_mul(per_event).saturating_add(always);
         Self { looks, bridges: BRIDGES_MAX, started: None, stretches: None }
+    }
+
+    /// Explains nothing from here on.
+    pub(super) const fn close(&mut self) {
+        (self.looks, self.bridges) = (0, 0);
     }
 }
 
@@ -137,14 +144,14 @@ impl ThreadCheck<'_, '_> {
         let mut looks = self.timeline.ahead.looks;
         let stretches = Stretches::find(walk, self.timeline.gaps(), past, &mut looks);
         self.timeline.ahead.looks = looks;
-        self.timeline.ahead.stretches = Some(stretches);
+        self.timeline.ahead.stretches = Some(Arc::new(stretches));
     }
 
     /// Finds the tasks of Nanos6 that the stream starts, unless that was done or it has none.
     fn find_started(&mut self) {
         let Ahead { looks, started, .. } = &mut self.timeline.ahead;
         if self.usage.has(model::NANOS6) && started.is_none() {
-            *started = Some(find_started(self.events.reopened(STREAM_HEADER), looks));
+            *started = Some(find_started(self.events.reopened(STREAM_HEADER), looks).into());
         }
     }
 

@@ -7,6 +7,7 @@
 //!  contradiction  events that cannot come now, and what makes them possible
 //!  bridge    lost events with which those after a place fit what is open before it
 //!  tasks     types, tasks, bodies, worksharings         unusual   payloads, flags, unknown events
+//!  flipped   contradictions that one inverted bit explains
 //! ```
 //!
 //! Events that concern other threads as well (CPUs, definitions, bodies) are queued as
@@ -16,6 +17,7 @@
 mod bridge;
 mod contradiction;
 mod effects;
+mod flipped;
 mod regions;
 mod reported;
 mod stacks;
@@ -26,6 +28,9 @@ mod walk;
 
 use std::collections::{BTreeMap, VecDeque};
 
+pub use self::flipped::find_flips;
+
+use self::flipped::Flips;
 use self::regions::Regions;
 use self::reported::Reported;
 use self::timeline::Timeline;
@@ -35,6 +40,7 @@ use crate::formats::ovni::decode::event_walk::{Event, EventWalk};
 use crate::formats::ovni::decode::stream::Stream;
 use crate::formats::ovni::layout::{CLOCK_MAX, MODEL_COUNT, STREAM_HEADER, Version};
 use crate::formats::ovni::limits::WalkLimits;
+use crate::formats::ovni::recover::flips::Flip;
 use crate::formats::ovni::state::thread::{
     Ending, EventPlace, ModelUse, StreamEnd, ThreadStatus, ThreadSummary,
 };
@@ -49,6 +55,8 @@ pub struct TraceContext {
     pub has_metadata: bool,
     /// Models that any thread requires.
     pub enabled: [bool; MODEL_COUNT],
+    /// The bits that were inverted, by stream.
+    pub flips: Vec<Vec<Flip>>,
     /// A thread requires a model that is not in the table.
     pub requires_unknown: bool,
     /// Mark types, and whether each is a stack.
@@ -92,7 +100,7 @@ impl Default for WalkTerms {
 }
 
 /// A thread while its stream is walked.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct ThreadCheck<'s, 'a> {
     events: EventWalk<'s, 'a>,
     /// Conditions of the walk.
@@ -108,6 +116,7 @@ pub struct ThreadCheck<'s, 'a> {
     regions: Regions,
     status: ThreadStatus,
     usage: ModelUse,
+    flips: Flips,
 }
 
 impl<'s, 'a> ThreadCheck<'s, 'a> {
@@ -124,6 +133,7 @@ impl<'s, 'a> ThreadCheck<'s, 'a> {
             regions: Regions::default(),
             status: ThreadStatus::default(),
             usage: ModelUse::default(),
+            flips: Flips::default(),
         }
     }
 

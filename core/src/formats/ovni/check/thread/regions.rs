@@ -19,7 +19,7 @@ use crate::model::edit::{Edit, Fix, Safety};
 const OPENED_MAX: usize = 1024;
 
 /// The regions of a stream.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Regions {
     open: Option<Region>,
     /// Clocks and offsets of the latest OU[.

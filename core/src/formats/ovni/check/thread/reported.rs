@@ -7,7 +7,7 @@ use crate::formats::ovni::state::thread::EventPlace;
 use crate::model::edit::Fix;
 
 /// Faults that were reported already.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Reported {
     /// A state beyond the depth of each stack, since a state was last closed.
     pub(super) too_deep: [bool; STACK_COUNT],

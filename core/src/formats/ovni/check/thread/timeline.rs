@@ -1,6 +1,8 @@
 //! Clocks of a stream: where they go back, which bytes between events do not count, and how a
 //! shift puts them in order.
 
+use std::sync::Arc;
+
 use super::bridge::Ahead;
 use super::{ThreadCheck, TraceContext};
 use crate::formats::ovni::decode::event_walk::Event;
@@ -29,7 +31,7 @@ const LONE_MAX: usize = 64;
 const LISTED_MAX: usize = 8;
 
 /// Events and clocks so far.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Timeline {
     /// Number of complete events.
     pub(super) events: u64,
@@ -55,7 +57,7 @@ pub(super) struct Timeline {
 /// at all of the stream; if clocks are shifted or bytes do not count, events that it has passed can
 /// be among them, and it begins again. So a sound stream is read once, and one that only ends in
 /// the middle of an event is not walked twice.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 enum Look {
     /// Nothing has required it yet.
     #[default]
@@ -105,9 +107,9 @@ impl Timeline {
 }
 
 /// The outline of the stream, and how much of it was passed.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Corrections {
-    outline: Outline,
+    outline: Arc<Outline>,
     shift: usize,
     gap: usize,
 }
@@ -178,7 +180,8 @@ impl ThreadCheck<'_, '_> {
         } else {
             self.report_shift(&outline, &outline.shifts, context);
         }
-        self.timeline.corrections = Some(Corrections { outline, shift: 0, gap: 0 });
+        self.timeline.corrections =
+            Some(Corrections { outline: Arc::new(outline), shift: 0, gap: 0 });
     }
 
     /// Reports that clocks go back at too many places: nothing is shifted.

@@ -166,15 +166,7 @@ impl ThreadCheck<'_, '_> {
         event: &Event<'_>,
         context: &TraceContext,
     ) -> Option<([u8; 3], u16)> {
-        let [first, second, third] = event.code;
-        let bits = || (0..8).filter_map(|bit| 1_u8.checked_shl(bit));
-        let codes = bits().flat_map(|bit| {
-            [
-                [first ^ bit, second, third],
-                [first, second ^ bit, third],
-                [first, second, third ^ bit],
-            ]
-        });
+        let codes = layout::near_codes(event.code);
         let possible = codes.filter_map(|code| Some((code, layout::row_index(code)?)));
         let possible = possible.filter(|(_, row)| {
             let summary = layout::find_summary(*row);
@@ -232,7 +224,8 @@ impl ThreadCheck<'_, '_> {
     /// An event of a model that is not in the table.
     fn take_unknown_model(&mut self, event: &Event<'_>, first: u8, context: &TraceContext) {
         let has_room = self.reported.unknown_models.len() < context.limits.kinds;
-        if context.requires_unknown || !context.has_metadata {
+        let is_foreign = context.requires_unknown || !context.has_metadata;
+        if is_foreign && layout::is_printable(event.code) {
             if has_room && self.reported.unknown_models.insert(first, Vec::new()).is_none() {
                 let model = Untrusted(&[first]).to_string();
                 let message = format!("unknown model `{model}`; its events are kept");

@@ -15,32 +15,46 @@ use crate::kit::walk::Item;
 impl ThreadCheck<'_, '_> {
     /// Walks on until the stream ends or `capacity` events wait in the queue.
     pub fn fill_queue(&mut self, context: &TraceContext, capacity: usize) {
-        if self.timeline.first.is_none() && !self.timeline.has_corrections() && self.end.is_none() {
-            self.begin(context);
-        }
+        self.prepare(context);
         while self.end.is_none() && self.queue.len() < capacity {
             if !context.queues_all {
                 self.skim_states();
             }
-            match self.events.next() {
-                Some(Item::Record(mut event)) => {
-                    if self.timeline.has_corrections() {
-                        if self.pass_gap(event.at) {
-                            continue;
-                        }
-                        self.correct_clock(&mut event);
+            self.step(context);
+        }
+    }
+
+    /// Looks at the stream before its first event, if that is required.
+    pub(super) fn prepare(&mut self, context: &TraceContext) {
+        if self.timeline.first.is_none() && !self.timeline.has_corrections() && self.end.is_none() {
+            self.begin(context);
+        }
+    }
+
+    /// Takes the next event, or bytes that are none, or the end of the stream.
+    #[inline]
+    pub(super) fn step(&mut self, context: &TraceContext) {
+        match self.events.next() {
+            Some(Item::Record(mut event)) => {
+                if self.timeline.has_corrections() {
+                    if self.pass_gap(event.at) {
+                        return;
                     }
-                    if let Some(ending) = self.take_event(&event, context) {
-                        self.end_stream(event.at, ending);
-                    } else if context.queues_all
-                        && self.queue.back().is_none_or(|last| last.at != event.at)
-                    {
-                        self.queue_event(&event, 0, SharedEffect::Nothing);
-                    }
+                    self.correct_clock(&mut event);
                 }
-                Some(Item::Damage(damage)) => self.take_damage(damage, context),
-                None => self.end_stream(self.events.stream_len(), Ending::Complete),
+                if !self.flips.is_empty() {
+                    self.correct_bits(&mut event);
+                }
+                if let Some(ending) = self.take_event(&event, context) {
+                    self.end_stream(event.at, ending);
+                } else if context.queues_all
+                    && self.queue.back().is_none_or(|last| last.at != event.at)
+                {
+                    self.queue_event(&event, 0, SharedEffect::Nothing);
+                }
             }
+            Some(Item::Damage(damage)) => self.take_damage(damage, context),
+            None => self.end_stream(self.events.stream_len(), Ending::Complete),
         }
     }
 
@@ -57,7 +71,8 @@ impl ThreadCheck<'_, '_> {
     /// events of most streams are taken here.
     #[inline]
     fn skim_states(&mut self) {
-        let is_usual = self.timeline.is_settled && !self.timeline.has_corrections();
+        let is_usual =
+            self.timeline.is_settled && !self.timeline.has_corrections() && self.flips.is_empty();
         if !is_usual || self.status.is_off_cpu || self.status.end.is_some() {
             return;
         }

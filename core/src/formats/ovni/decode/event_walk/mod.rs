@@ -303,7 +303,7 @@ impl<'s, 'a> EventWalk<'s, 'a> {
         let [first, ..] = event.code;
         let model = 1_u128.checked_shl(u32::from(first)).unwrap_or(0);
         if !layout::is_printable(event.code) {
-            return false;
+            return self.is_flipped(event);
         }
         if layout::model_index(first).is_some() || self.unknown_models & model != 0 {
             return true;
@@ -317,6 +317,19 @@ impl<'s, 'a> EventWalk<'s, 'a> {
             self.unknown_models |= model;
         }
         followed
+    }
+
+    /// Whether one inverted bit makes the code of an event with this payload, and the next event
+    /// begins after it.
+    fn is_flipped(&self, event: &Event<'_>) -> bool {
+        let fits = |code: [u8; 3], flags: u8| {
+            layout::row_index(code).is_some_and(|row| !has_other_flags(row, flags))
+        };
+        let next = self.peek_header(event.end());
+        let is_next =
+            next.is_some_and(|(flags, code, clock)| clock >= event.clock && fits(code, flags));
+        let is_followed = is_next || event.end() == self.source.len();
+        is_followed && layout::near_codes(event.code).any(|code| fits(code, event.flags))
     }
 
     /// Stops the walk: without a resync it yields nothing more.
