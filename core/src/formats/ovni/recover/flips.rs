@@ -8,6 +8,8 @@ use crate::kit::num::to_u64;
 const CODE: u64 = 1;
 /// Bytes of a code.
 const CODE_LEN: u64 = 3;
+/// Bytes of an id.
+const ID_LEN: u64 = 4;
 
 /// One bit of an event that was inverted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -48,7 +50,7 @@ impl Flip {
     /// Returns the field that holds the bit.
     pub fn field(&self, event: &Event<'_>) -> FlippedField {
         match self.byte.checked_sub(payload_offset(event)) {
-            Some(place) => FlippedField::Id(usize::try_from(place / 4 * 4).unwrap_or(0)),
+            Some(place) => FlippedField::Id(if place < ID_LEN { 0 } else { 4 }),
             None => FlippedField::Code,
         }
     }

@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::formats::ovni::decode::body::Body;
 use crate::formats::ovni::decode::event_walk::{Event, EventWalk};
 use crate::formats::ovni::layout::{self, Effect, TaskStep, task_table};
-use crate::formats::ovni::recover::flips::Flip;
 use crate::kit::num::to_u64;
 use crate::kit::walk::Item;
 
@@ -80,27 +79,15 @@ pub struct TaskIds {
 }
 
 impl TaskIds {
-    /// Reads a stream with some bits inverted. Takes each event from `looks`, which also bound the
-    /// searches after damage.
-    pub fn find(
-        mut walk: EventWalk<'_, '_>,
-        flips: &[Flip],
-        is_complete: bool,
-        looks: &mut u64,
-    ) -> Self {
+    /// Reads a stream. Takes each event from `looks`, which also bound the searches after damage.
+    pub fn find(mut walk: EventWalk<'_, '_>, is_complete: bool, looks: &mut u64) -> Self {
         let (mut ids, mut count) = (Self { uses: BTreeMap::new(), is_complete }, 0_usize);
         while let Some(item) = walk.next() {
             let Some(left) = looks.checked_sub(1).filter(|_| count < EVENTS_MAX) else { break };
             *looks = left;
             match item {
-                Item::Record(mut event) => {
-                    let flip = flips.binary_search_by_key(&event.at, |flip| flip.at).ok();
-                    let flip = flip.and_then(|place| flips.get(place));
-                    flip.into_iter().for_each(|flip| flip.apply(&mut event));
-                    for (named, role) in names_of(&event).into_iter().flatten() {
-                        ids.uses.entry(named).or_default().add(role, event.at);
-                        count = count.saturating_add(1);
-                    }
+                Item::Record(event) => {
+                    count = count.saturating_add(ids.add(&event));
                 }
                 Item::Damage(damage) => {
                     // Definitions can be lost there.
@@ -112,6 +99,19 @@ impl TaskIds {
             }
         }
         ids
+    }
+
+    fn add(&mut self, event: &Event<'_>) -> usize {
+        let names = names_of(event).into_iter().flatten();
+        names.map(|(named, role)| self.uses.entry(named).or_default().add(role, event.at)).count()
+    }
+
+    /// Puts an event in the place of another one.
+    pub fn replace(&mut self, old: &Event<'_>, new: &Event<'_>) {
+        for (named, role) in names_of(old).into_iter().flatten() {
+            self.uses.entry(named).or_default().remove(role, old.at);
+        }
+        self.add(new);
     }
 
     /// Returns the places of the events of which one has a wrong id, if an event makes what another

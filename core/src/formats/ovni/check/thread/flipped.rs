@@ -40,7 +40,7 @@ const FLIPS_MAX: usize = 64;
 /// Events far before a contradiction that are tried, the last ones of each kind.
 const PLACES: usize = 16;
 /// Events that are looked at for each that the stream can hold, and always.
-const LOOKS: [u64; 2] = [16, 1 << 18];
+const LOOKS: [u64; 2] = [8, 1 << 18];
 
 /// A contradiction.
 struct Fault {
@@ -73,9 +73,9 @@ pub fn find_flips(
     let events = start.events.stream_len() / EVENT_HEADER;
     let mut looks = events.saturating_mul(per_event).saturating_add(always);
     let walk = || start.events.reopened(STREAM_HEADER);
-    let ids = TaskIds::find(walk(), &[], is_alone, &mut looks);
+    let ids = TaskIds::find(walk(), is_alone, &mut looks);
     let sequences = Sequences::find(walk(), &mut looks);
-    let mut search = Search { start, context, is_alone, ids, sequences, looks, flips: Vec::new() };
+    let mut search = Search { start, context, ids, sequences, looks, flips: Vec::new() };
     search.find_all();
     search.flips
 }
@@ -84,7 +84,6 @@ pub fn find_flips(
 struct Search<'c, 's, 'a> {
     start: &'c ThreadCheck<'s, 'a>,
     context: &'c TraceContext,
-    is_alone: bool,
     ids: TaskIds,
     sequences: Sequences,
     /// Events that may still be looked at.
@@ -115,10 +114,13 @@ impl<'s, 'a> Search<'_, 's, 'a> {
             }
             let Some(fault) = self.step(&mut walk) else { continue };
             let Some((flip, before)) = self.explain(&fault, &earlier) else { continue };
+            if let Some(old) = self.event_at(&before, flip.at) {
+                let mut new = old.clone();
+                flip.apply(&mut new);
+                self.ids.replace(&old, &new);
+            }
             let place = self.flips.partition_point(|known| *known < flip);
             self.flips.insert(place, flip);
-            let events = self.start.events.reopened(STREAM_HEADER);
-            self.ids = TaskIds::find(events, &self.flips, self.is_alone, &mut self.looks);
             walk = before;
             walk.set_flips(self.flips.clone());
             (earlier, later) = (walk.clone(), walk.clone());
