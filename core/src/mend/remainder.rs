@@ -61,6 +61,8 @@ pub(super) fn refuse_little_kept(
 /// Returns an error for the first file of which a repair keeps nearly nothing.
 fn find_little_kept(files: &FileSet<'_>, repair: &Repair, options: &Options) -> Option<Finding> {
     let format = options.format?;
+    // A recording that a user chose may be any share of a file that holds several.
+    let is_chosen = options.choices.is_set("part");
     let counted = LazyCell::new(|| count_records(files, repair, options));
     for ((index, file), patch) in (0_u32..).zip(files.files()).zip(&repair.patches) {
         if patch.dropped() == 0 || !is_cut(index, &repair.applied) {
@@ -81,7 +83,8 @@ fn find_little_kept(files: &FileSet<'_>, repair: &Repair, options: &Options) -> 
         content.kept = content.kept.max(anew).min(content.all);
         let is_judged = content.all > CONTENT_LEAST && holds_records(files, index, options);
         let has_none = records.kept == 0 && anew == 0;
-        let is_little = has_none || content.is_little() && !is_prefix(format, &file.bytes);
+        let may_be_little = is_chosen || is_prefix(format, &file.bytes);
+        let is_little = has_none || content.is_little() && !may_be_little;
         if packed.is_some() || is_judged && is_little {
             let wrapper = packed.or_else(|| Wrapper::of(&file.bytes));
             let wrapper =

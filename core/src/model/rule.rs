@@ -235,7 +235,7 @@ pub mod common {
                 one value. Or the file was compressed, packed or converted as a whole, so that its \
                 bytes are not a recording. Files with up to 512 bytes of content are not judged by \
                 their share, nor are QEMU logs and traces of apitrace in gzip, which end at their \
-                damage. Only a repair reports this.",
+                damage, nor what --part takes out of a file. Only a repair reports this.",
             impact: "The result would look complete and hold events that nobody recorded. Nothing \
                 is written, and the exit status is 4.",
             remedy: Remedy::Next("Files are often compressed, packed or converted on their way. \

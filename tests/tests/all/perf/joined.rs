@@ -59,6 +59,29 @@ fn each_of_several_recordings_in_a_file_can_be_taken_out_of_it() {
     }
 }
 
+/// Recordings that are one file each.
+const ALONE: [&str; 7] = [
+    "plain.data",
+    "pipe.data",
+    "callgraph.data",
+    "group.data",
+    "stat.data",
+    "wide.data",
+    "zstd.data",
+];
+
+#[test]
+fn a_recording_that_is_taken_out_may_be_any_share_of_the_file() {
+    let names: Vec<&str> = ALONE.into_iter().cycle().take(6 * ALONE.len()).collect();
+    let all: Vec<Vec<u8>> = names.iter().map(|name| corpus(name)).collect();
+    let joined = all.concat();
+    for (index, one) in all.iter().enumerate().take(ALONE.len()) {
+        let (repair, target) = part(&joined, index + 1);
+        assert_eq!(repair.outcome, Outcome::RepairedWithLoss, "{}", names[index]);
+        assert!(target == *one, "{}", names[index]);
+    }
+}
+
 #[test]
 fn a_recording_that_is_picked_is_that_recording_alone() {
     for names in JOINED {
