@@ -229,7 +229,10 @@ impl Format for Perf {
             // Another recording is not bytes that were inserted into this one.
             return Hints::default();
         }
-        recover::restore::find_displaced(&files.bytes(0), &options.limits)
+        let source = files.bytes(0);
+        let mut hints = recover::restore::find_displaced(&source, &options.limits);
+        hints.readings.retain(|reading| !recover::joined::drops_one(&source, reading));
+        hints
     }
 
     fn displacement(

@@ -70,6 +70,72 @@ const ALONE: [&str; 7] = [
     "zstd.data",
 ];
 
+/// Returns all pairs of two different recordings, with their names.
+fn pairs() -> Vec<(String, Vec<u8>, Vec<u8>)> {
+    let of = |one: &'static str| ALONE.into_iter().map(move |two| (one, two));
+    let all = ALONE.into_iter().flat_map(of).filter(|(one, two)| one != two);
+    all.map(|(one, two)| (format!("{one} {two}"), corpus(one), corpus(two))).collect()
+}
+
+#[test]
+fn recordings_with_padding_between_them_are_told_apart() {
+    let paddings: [&[u8]; 8] =
+        [b"\n", &[0; 7], b"\r\n", &[0; 8], b" ", &[0; 4_096], b"\n\n\n", &[0; 509]];
+    for (index, (names, one, two)) in pairs().into_iter().enumerate() {
+        for padding in [paddings[index % 8], paddings[(index + 3) % 8]] {
+            let joined = [&one, padding, &two].concat();
+            let shown = format!("{names} {padding:?}");
+            let found = report(&joined);
+            assert_eq!(found.counts().get("PD0037"), Some(&1), "{shown}");
+            assert_eq!(found.tally.samples, report(&one).tally.samples, "{shown}");
+            let (repair, target) = mended_as("perf.data", &joined, &Options::default());
+            assert_eq!(repair.outcome, Outcome::CannotRepair, "{shown}");
+            assert!(target == joined, "{shown}");
+            for (number, alone) in [(1, &one), (2, &two)] {
+                let (repair, target) = part(&joined, number);
+                assert_eq!(repair.outcome, Outcome::RepairedWithLoss, "{shown} {number}");
+                assert!(target == *alone, "{shown} {number}");
+            }
+        }
+    }
+}
+
+#[test]
+fn text_between_recordings_is_of_the_one_before() {
+    let text = b"--- the second run ---\n";
+    for (names, one, two) in pairs() {
+        let joined = [&one, &text[..], &two].concat();
+        assert!(codes(&joined).contains(&"PD0037"), "{names}");
+        assert!(part(&joined, 1).1.starts_with(&one), "{names}");
+        assert!(part(&joined, 2).1 == two, "{names}");
+    }
+}
+
+#[test]
+fn no_recording_is_dropped_as_inserted_bytes() {
+    let without_size = |bytes: &[u8]| [&bytes[..48], &[0; 8], &bytes[56..]].concat();
+    let cut = |bytes: &[u8]| bytes[..bytes.len() - 40].to_vec();
+    let far = |bytes: &[u8]| [bytes, &[0; 8_192]].concat();
+    let harms: [&dyn Fn(&[u8]) -> Vec<u8>; 3] = [&without_size, &cut, &far];
+    for (names, one, two) in pairs() {
+        for (harm, harmed) in harms.iter().map(|harm| harm(&one)).enumerate() {
+            let joined = [&harmed, &b"\n"[..], &two].concat();
+            let found = report(&joined);
+            let fixes = found.findings().iter().filter_map(|finding| finding.fix.as_ref());
+            let exact = fixes.filter(|fix| fix.safety == Safety::Exact);
+            for edit in exact.flat_map(|fix| &fix.edits).filter(|edit| edit.insert.is_empty()) {
+                let second = joined.len() - two.len();
+                for (start, end) in [(0, one.len()), (second, joined.len())] {
+                    let (start, end) = (start as u64, end as u64);
+                    let shared =
+                        edit.span.end().min(end).saturating_sub(edit.span.start().max(start));
+                    assert!(shared * 2 < end - start, "{names} {harm}: {:?}", edit.span);
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn a_recording_that_is_taken_out_may_be_any_share_of_the_file() {
     let names: Vec<&str> = ALONE.into_iter().cycle().take(6 * ALONE.len()).collect();
@@ -137,8 +203,11 @@ fn a_magic_inside_a_recording_is_content() {
     let all = vec![maker.comm("PERFILE2"), maker.sample()];
     recording.extend(all);
     assert_eq!(codes(&recording.build().bytes), [""; 0]);
-    // A header has to follow the last record.
+    // A header has to follow the last record, or soon after it.
     let plain = corpus("plain.data");
-    let apart = [&plain[..], &[0; 16], &plain[..]].concat();
+    let apart = [&plain[..], &[0; 4_097], &plain[..]].concat();
     assert!(!codes(&apart).contains(&"PD0037"));
+    // Without records, it is text.
+    let named = [&plain[..], b"PERFILE2 ", &plain[..16], &[1; 100]].concat();
+    assert!(!codes(&named).contains(&"PD0037"));
 }
