@@ -107,6 +107,33 @@ fn an_attr_that_differs_from_its_copy_is_named_even_if_nothing_shows_which_is_ri
 }
 
 #[test]
+fn an_attr_of_a_pipe_that_gained_or_lost_bytes_is_as_event_desc_has_it() {
+    let (mut all, mut exact) = (0, 0);
+    let noise: Vec<u8> = (0..200_u32).map(|at| (at * 151 + 90).to_le_bytes()[0]).collect();
+    for order in [Order::Little, Order::Big] {
+        let built = pipe(order);
+        let sound = &built.bytes;
+        for record in records(&built, HEADER_ATTR) {
+            let record = record.offset..record.offset + record.len;
+            for (turn, at) in (record.start + 8..record.end).step_by(5).enumerate() {
+                let len = [1, 200, 8, 32, 3][turn % 5];
+                let inserted = [&noise[..len], &[0; 200][..len]][turn % 2];
+                let damaged = [&sound[..at], inserted, &sound[at..]].concat();
+                let (repair, target) = mended(&damaged);
+                assert!(target == *sound, "{order:?} {at}: {len} bytes inserted");
+                all += 1;
+                exact += usize::from(repair.outcome == Outcome::Repaired);
+                let end = record.end.min(at + len);
+                let damaged = [&sound[..at], &sound[end..]].concat();
+                assert!(mended(&damaged).1 == *sound, "{order:?} {at}..{end} lost");
+            }
+        }
+    }
+    // Eight bytes among the ids are an id that nothing else has.
+    assert!(exact * 10 >= all * 9, "{exact} of {all}");
+}
+
+#[test]
 fn a_feature_that_became_an_attr_is_a_feature_again() {
     let built = by_name("pipe_features").built;
     for feature in records(&built, HEADER_FEATURE) {

@@ -28,10 +28,10 @@ const FEATURE_HEADER: u64 = 16;
 
 /// The records before the first sample that describe events.
 #[derive(Default)]
-struct Found {
+pub(super) struct Found {
     /// The attr and the ids of each HEADER_ATTR record.
-    attrs: Vec<Section>,
-    described: Option<Section>,
+    pub(super) attrs: Vec<Section>,
+    pub(super) described: Option<Section>,
     command_line: Option<Section>,
 }
 
@@ -41,7 +41,7 @@ impl<'a> AttrCopies<'a> {
     pub(super) fn gather_pipe(file: &'a RecordFile<'a>) -> Option<Self> {
         let peek = Peek { source: file.source(), order: file.order() };
         let area = (HEADER_SIZE_PIPE, file.length());
-        let found = Found::gather(file, area);
+        let found = Found::gather(file, area, 0);
         let section = found.described?;
         let (size, described) = read_described(peek, section)?;
         let is_known = is_published(size);
@@ -76,10 +76,11 @@ impl<'a> AttrCopies<'a> {
 }
 
 impl Found {
-    /// Reads the records before the first sample, up to the first damage.
-    fn gather(file: &RecordFile<'_>, area: (u64, u64)) -> Self {
+    /// Reads the records before the first sample. After damage the next one is searched, over at
+    /// most `resync` bytes.
+    pub(super) fn gather(file: &RecordFile<'_>, area: (u64, u64), resync: u64) -> Self {
         let mut found = Self::default();
-        let records = file.records(area, 0).map_while(Item::record).take(INDEX_RECORDS);
+        let records = file.records(area, resync).filter_map(Item::record).take(INDEX_RECORDS);
         for one in records.take_while(|one| one.frame.kind != record::SAMPLE) {
             match one.frame.kind {
                 record::HEADER_ATTR => found.attrs.push(content(&one, RECORD_HEADER)),
@@ -110,7 +111,7 @@ const fn content(record: &Record<'_>, header: u64) -> Section {
 
 /// Returns the size of the attrs in EVENT_DESC and the places of its events; `None` if they do not
 /// end with the record, but for the bytes that align its size.
-fn read_described(peek: Peek<'_>, section: Section) -> Option<(u64, Vec<Described>)> {
+pub(super) fn read_described(peek: Peek<'_>, section: Section) -> Option<(u64, Vec<Described>)> {
     let count = peek.u32(section.offset)?;
     let size = u64::from(peek.u32(section.offset.checked_add(4)?)?);
     let (size, described) = described::first_events(peek, section.offset, (count, size))?;

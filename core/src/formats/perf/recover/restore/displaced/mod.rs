@@ -15,6 +15,7 @@
 //! the attrs themselves, which EVENT_DESC has as well: they are not where the ids have to end.
 
 mod features;
+mod piped;
 mod place;
 
 pub use self::place::find as find_range;
@@ -43,6 +44,8 @@ const MOST: u64 = 1 << 20;
 const SEARCHED: u64 = 64 << 10;
 /// The meaning of the table as a witness.
 const TABLE: &str = "the feature table, whose last section ends with the file";
+/// The meaning of EVENT_DESC as a witness.
+const DESCRIBED: &str = "EVENT_DESC, which has the attrs and their ids";
 /// Places that differ only in the feature bits.
 const PLACES: usize = 6;
 
@@ -56,6 +59,9 @@ pub fn find(source: &Source<'_>, limits: &Limits) -> Hints {
     let hints = orders.into_iter().flatten().map(|order| find_in(Peek { source, order }, limits));
     let mut found = hints.filter(|hints| !hints.excess.is_empty() || !hints.readings.is_empty());
     let mut hints = found.next().unwrap_or_default();
+    if hints.readings.is_empty() {
+        hints.readings = piped::find(source);
+    }
     if hints.readings.is_empty() {
         hints.readings = exchanged::find(source, limits.of(&READING_BYTES) / RECORD_HEADER);
     }
@@ -335,7 +341,7 @@ impl Beginning {
         };
         let span = self.described.span(0);
         let reading = reading.witness(self.table, TABLE);
-        reading.witness(span, "EVENT_DESC, which has the attrs and their ids")
+        reading.witness(span, DESCRIBED)
     }
 }
 
