@@ -71,6 +71,7 @@ mod apitrace {
     mod parts;
     mod rules;
     mod survival;
+    mod tails;
 }
 mod ovni {
     mod agreement;

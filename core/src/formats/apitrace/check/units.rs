@@ -37,6 +37,11 @@ impl TraceCheck<'_, '_> {
                     let plan = drop_plan(Safety::Exact, span);
                     self.add_with_plan(finding, self.witness_next_chunk(plan, span.end));
                 }
+                Fault::Zeros => {
+                    let message = format!("{} after the end", plural(span.len(), "zero"));
+                    let finding = Finding::new(&rules::TRAILING_BYTES, span, "file", message);
+                    self.add_with_plan(finding, drop_plan(Safety::Lossy, span));
+                }
                 Fault::Trailing => {
                     let trailing = plural(span.len(), "trailing byte");
                     let message =

@@ -6,10 +6,15 @@
 
 use brotli_decompressor::{BrotliDecompressStream, BrotliResult, BrotliState, StandardAlloc};
 
+use super::blank::Blank;
 use super::{Block, Fault, STEP, stored};
 use crate::kit::num::{to_u64, to_usize};
 use crate::kit::source::Source;
 
+/// Zeros that a stream may end in: the rest of its last code.
+const LAST_ZEROS: u64 = 4;
+/// Room for the bytes that these give.
+const LAST_ROOM: usize = 16 << 10;
 /// Stored bytes that the decoder is fed at a time.
 const INPUT: u64 = 64 << 10;
 
@@ -18,6 +23,7 @@ type State = BrotliState<StandardAlloc, StandardAlloc, StandardAlloc>;
 /// The stream of a file.
 pub(super) struct Stream<'a> {
     source: Source<'a>,
+    blank: Blank,
     decoder: Decoder,
     expanded: u64,
     /// The stream is decoded again up to its fault.
@@ -77,12 +83,13 @@ impl Decoder {
         Self { state, at: 0, input }
     }
 
-    /// Fills `bytes` from `*made` on by at most one piece of the file.
-    fn run(&mut self, source: &Source<'_>, bytes: &mut [u8], made: &mut usize) -> Pause {
+    /// Fills `bytes` from `*made` on by at most one piece of the file, which is written up to
+    /// `end`.
+    fn run(&mut self, source: &Source<'_>, end: u64, bytes: &mut [u8], made: &mut usize) -> Pause {
         let (mut room, mut total) = (bytes.len().saturating_sub(*made), 0);
         // The output of a damaged stream depends on the pieces it is fed in, so these do not depend
         // on how the file lies in memory.
-        let run = source.read(self.at, self.at.saturating_add(self.input));
+        let run = source.read(self.at, self.at.saturating_add(self.input).min(end));
         let (mut available, mut used) = (run.len(), 0);
         let result = BrotliDecompressStream(
             &mut available,
@@ -99,7 +106,7 @@ impl Decoder {
             BrotliResult::ResultSuccess => Pause::End,
             BrotliResult::NeedsMoreOutput => Pause::Full,
             BrotliResult::NeedsMoreInput if room == 0 => Pause::Full,
-            BrotliResult::NeedsMoreInput if self.at >= source.len() => Pause::Truncated,
+            BrotliResult::NeedsMoreInput if self.at >= end => Pause::Truncated,
             BrotliResult::NeedsMoreInput => Pause::Hungry,
             BrotliResult::ResultFailure => Pause::Invalid,
         }
@@ -111,6 +118,7 @@ impl<'a> Stream<'a> {
     pub(super) fn new(source: &Source<'a>) -> Self {
         Self {
             source: source.clone(),
+            blank: Blank::of(source),
             decoder: Decoder::new(INPUT),
             expanded: 0,
             again: None,
@@ -174,10 +182,30 @@ impl<'a> Stream<'a> {
                 let is_close = at.saturating_add(INPUT) > again.sound;
                 self.decoder.input = if is_close { 1 } else { INPUT };
             }
-            let pause = self.decoder.run(&self.source, bytes, &mut made);
+            let pause = self.decoder.run(&self.source, self.blank.start, bytes, &mut made);
+            if pause == Pause::Truncated {
+                return self.end_in_zeros(bytes, made);
+            }
             if pause != Pause::Hungry {
                 return (pause, made);
             }
+        }
+    }
+
+    /// Ends the stream where nothing but zeros follows: it is truncated unless the first of them end
+    /// it.
+    fn end_in_zeros(&mut self, bytes: &mut [u8], made: usize) -> (Pause, usize) {
+        let (mut more, end) = (made, self.blank.start.saturating_add(LAST_ZEROS));
+        let end = end.min(self.source.len());
+        if end == self.blank.start {
+            return (Pause::Truncated, made);
+        }
+        if bytes.len().saturating_sub(made) < LAST_ROOM {
+            return (Pause::Full, made);
+        }
+        match self.decoder.run(&self.source, end, bytes, &mut more) {
+            Pause::End => (Pause::End, more),
+            _ => (Pause::Truncated, made),
         }
     }
 
@@ -219,7 +247,7 @@ impl<'a> Stream<'a> {
         let (from, len) = (self.decoder.at, self.source.len());
         self.decoder.at = len;
         let (start, unit) = (self.expanded, (from, self.expanded));
-        let (stored, fault) = (Some(stored(from, len)), Some(Fault::Trailing));
+        let (stored, fault) = (Some(stored(from, len)), Some(self.blank.fault_after_end(from)));
         (from < len).then_some(Block {
             start,
             bytes: Vec::new(),

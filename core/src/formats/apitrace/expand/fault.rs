@@ -31,6 +31,8 @@ pub enum Fault {
     Empty,
     /// Too few bytes for a further unit.
     Trailing,
+    /// Zeros after the last unit, up to the end of the file.
+    Zeros,
     /// A checksum does not match the bytes.
     Checksum {
         /// Which one.
@@ -76,6 +78,7 @@ impl Fault {
             Self::TooLarge
             | Self::Empty
             | Self::Trailing
+            | Self::Zeros
             | Self::Checksum { .. }
             | Self::Header { .. }
             | Self::SeekTable { .. }

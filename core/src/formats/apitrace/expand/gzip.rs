@@ -5,6 +5,7 @@
 
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 
+use super::blank::Blank;
 use super::start::{START_LEN, begins_stream};
 use super::{Block, Fault, STEP, stored};
 use crate::formats::apitrace::layout::{GZIP_HEADER, GZIP_MAGIC};
@@ -33,6 +34,10 @@ const TRAILER_LEN: u64 = 8;
 const DATA_MAX: u64 = 32;
 /// Stored bytes that are expanded to see whether a stream begins with them.
 const TRIAL_LEN: u64 = 4 << 10;
+/// Zeros that the data of a member may end in: the rest of its last code.
+const LAST_ZEROS: u64 = 4;
+/// Bytes that so many zeros expand to at most: a code of one bit is one copy of 258 bytes.
+const LAST_MAX: usize = 16 << 10;
 /// The longest header that is looked at: names and comments have no length.
 const HEADER_MAX: u64 = 64 << 10;
 
@@ -40,6 +45,7 @@ const HEADER_MAX: u64 = 64 << 10;
 pub(super) struct Members<'a> {
     source: Source<'a>,
     at: u64,
+    blank: Blank,
     expanded: u64,
     inflate: Option<Decompress>,
     /// Checksum and length of the member so far.
@@ -128,6 +134,7 @@ impl<'a> Members<'a> {
         Self {
             source: source.clone(),
             at: 0,
+            blank: Blank::of(source),
             expanded: 0,
             inflate: None,
             sums: Sums::default(),
@@ -146,6 +153,14 @@ impl<'a> Members<'a> {
         let first = self.at;
         if self.inflate.is_none() {
             let stated = header_len(&self.source, self.at);
+            let is_second = |len: u64| {
+                let data = first.saturating_add(len);
+                begins_data(&self.source, data, &mut Decompress::new(false))
+            };
+            if first > 0 && stated.is_some_and(is_second) {
+                let end = self.source.len();
+                return Some(self.block(bytes, first, end, Some(Fault::SecondTrace), true));
+            }
             let found = if first == 0 { find_data(&self.source) } else { stated };
             let Some(len) = found else {
                 return Some(self.no_header(bytes));
@@ -171,7 +186,9 @@ impl<'a> Members<'a> {
     fn inflate_into(&mut self, bytes: &mut Vec<u8>) -> Option<Fault> {
         bytes.reserve_exact(STEP);
         while bytes.len() < STEP {
+            let written = to_usize(self.blank.start.saturating_sub(self.at));
             let run = self.source.run(self.at);
+            let run = run.get(..written).unwrap_or(run);
             let Some(inflate) = self.inflate.as_mut() else { break };
             let (read, made) = (inflate.total_in(), bytes.len());
             let status = inflate.decompress_vec(run, bytes, FlushDecompress::None);
@@ -180,7 +197,7 @@ impl<'a> Members<'a> {
             match status {
                 Ok(Status::StreamEnd) => return self.end_member(bytes),
                 Ok(_) if run.is_empty() && bytes.len() == made => {
-                    return Some(Fault::Truncated { stated: None });
+                    return self.end_in_zeros(bytes);
                 }
                 Ok(_) if read == 0 && bytes.len() == made => break,
                 Ok(_) => {}
@@ -191,6 +208,24 @@ impl<'a> Members<'a> {
             }
         }
         None
+    }
+
+    /// Ends the stream where nothing but zeros follows: the member is truncated unless the first of
+    /// them end it.
+    fn end_in_zeros(&mut self, bytes: &mut Vec<u8>) -> Option<Fault> {
+        let zeros = self.source.read(self.at, self.at.saturating_add(LAST_ZEROS));
+        let mut last = Vec::with_capacity(LAST_MAX);
+        if let Some(inflate) = self.inflate.as_mut().filter(|_| !zeros.is_empty()) {
+            let before = inflate.total_in();
+            let status = inflate.decompress_vec(&zeros, &mut last, FlushDecompress::None);
+            if matches!(status, Ok(Status::StreamEnd)) {
+                let read = inflate.total_in().saturating_sub(before);
+                self.at = self.at.saturating_add(read);
+                bytes.append(&mut last);
+                return self.end_member(bytes);
+            }
+        }
+        Some(Fault::Truncated { stated: None })
     }
 
     fn block(
@@ -215,7 +250,7 @@ impl<'a> Members<'a> {
         let fault = match self.members {
             0 if end <= HEADER_LEN => Fault::Truncated { stated: None },
             0 => Fault::Corrupt { detail: "invalid gzip header".to_string() },
-            _ => Fault::Trailing,
+            _ => self.blank.fault_after_end(from),
         };
         self.block(bytes, from, end, Some(fault), true)
     }
@@ -233,13 +268,18 @@ impl<'a> Members<'a> {
             // The stream is complete; the block with this fault is its last.
             return Some(Fault::Truncated { stated: None });
         };
+        let is_cut = (self.at..self.at.saturating_add(TRAILER_LEN)).contains(&self.blank.start);
         self.at = self.at.saturating_add(TRAILER_LEN);
         let (what, stated, found) = match stored_crc == crc {
             false => ("CRC-32", stored_crc, crc),
             true => ("length", stored_length, length),
         };
         let (stated, found) = (u64::from(stated), u64::from(found));
-        (stated != found).then_some(Fault::Checksum { what, stated, found })
+        match stated == found {
+            true => None,
+            false if is_cut => Some(Fault::Truncated { stated: None }),
+            false => Some(Fault::Checksum { what, stated, found }),
+        }
     }
 }
 

@@ -13,6 +13,7 @@
 //! and brotli streams are one unit.
 
 mod bare;
+mod blank;
 mod brotli;
 mod encoder;
 mod fault;

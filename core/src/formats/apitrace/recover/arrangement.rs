@@ -116,7 +116,9 @@ pub(super) fn list_units(
     let mut units: Vec<Segment> = Vec::new();
     for block in Expansion::new(source, container, limits) {
         let unit = block.unit_segment()?;
-        if matches!(block.fault, Some(Fault::Trailing | Fault::SecondTrace | Fault::Limit { .. })) {
+        if let Some(Fault::Trailing | Fault::Zeros | Fault::SecondTrace | Fault::Limit { .. }) =
+            block.fault
+        {
             break;
         }
         match units.last_mut().filter(|last| last.stored.start == unit.stored.start) {

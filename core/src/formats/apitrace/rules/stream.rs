@@ -92,7 +92,8 @@ rules! {
             a hole of zeros. Each trace has its own call numbers; the second one may lack a magic \
             and a header.",
         impact: "apitrace 11.1 shows only the first trace and exits 0. It takes the magic of the \
-            second one for the length of a chunk and warns of an unexpected end of file.",
+            second one for the length of a chunk and warns of an unexpected end of file. In gzip \
+            it stops at the header of the second one: \"unknown event 6\", exit 1.",
         remedy: Remedy::Fix("Keeps one of the traces if you choose it. Repair twice to get both.\n\
             Class: lossy; not applied without the option. Cost: the other trace.\n\
             Run:\n\

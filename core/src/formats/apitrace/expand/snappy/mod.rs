@@ -38,6 +38,7 @@ pub use self::search::plausible_len as plausible_chunk_len;
 
 pub(super) use writer::{Writer, plain_header};
 
+use super::blank::Blank;
 use super::{Block, Fault, Parts, stored};
 use crate::formats::apitrace::layout::{
     CHUNK_EXPANDED, CHUNK_HEADER_LEN, CHUNK_PLAUSIBLE, CHUNK_STORED_MAX, MAGIC_LEN,
@@ -86,6 +87,7 @@ pub(super) fn chunk_len(source: &Source<'_>, at: u64) -> Option<u64> {
 pub(super) struct Chunks<'a> {
     source: Source<'a>,
     at: u64,
+    blank: Blank,
     expanded: u64,
     /// The work that searches for the next chunk may still do.
     budget: Budget,
@@ -103,6 +105,7 @@ impl<'a> Chunks<'a> {
         Self {
             source: source.clone(),
             at: MAGIC_LEN,
+            blank: Blank::of(source),
             expanded: 0,
             budget: super::search_budget(limits),
             damaged: 0,
@@ -136,12 +139,17 @@ impl<'a> Chunks<'a> {
         let Some(stated) = chunk_len(&self.source, start) else {
             return Some(self.block(bytes, end, Some(Fault::Trailing)));
         };
+        if begin > self.blank.start {
+            let fault = self.blank.fault_after_end(start);
+            return Some(self.block(bytes, end, Some(fault)));
+        }
         let stated_end = begin.saturating_add(stated);
         // Where no chunk follows, the length is damaged, or the zeros are a hole.
         if stated == 0 && self.is_followed_at(begin) {
             return Some(self.block(bytes, begin, Some(Fault::Empty)));
         }
-        if stated > 0 && stated_end <= end && stated <= CHUNK_PLAUSIBLE {
+        let is_written = stated_end <= end && !self.blank.cuts(stated_end);
+        if stated > 0 && is_written && stated <= CHUNK_PLAUSIBLE {
             let block = self.source.read(begin, stated_end);
             if block::expand(&block, &mut bytes) {
                 let fault = match to_u64(bytes.len()) {
@@ -193,9 +201,10 @@ impl<'a> Chunks<'a> {
             return self.block(Vec::new(), end, Some(Fault::SecondTrace));
         }
         // Where nothing is wrong with the bytes that are left, a search finds damage in blobs.
-        let may_be_cut = (begin..stated_end).contains(&end);
+        let data_end = self.blank.start;
+        let may_be_cut = (begin..stated_end).contains(&data_end);
         if may_be_cut && stated <= CHUNK_PLAUSIBLE {
-            let block = self.source.read(begin, end);
+            let block = self.source.read(begin, data_end);
             if block::expand_cut(&block, &mut bytes) {
                 return self.block(bytes, end, Some(Fault::Truncated { stated: Some(stated) }));
             }
@@ -211,7 +220,7 @@ impl<'a> Chunks<'a> {
         let stop = next.unwrap_or(end);
         // The header of the chunk after it may be lost, too.
         let longest = begin.saturating_add(CHUNKS_MAX);
-        let block = self.source.read(begin, stop.min(longest));
+        let block = self.source.read(begin, stop.min(longest).min(data_end));
         let found = stop.saturating_sub(begin);
         let is_other = found != stated && block::expand(&block, &mut bytes);
         if is_other && to_u64(bytes.len()) <= CHUNK_EXPANDED {
@@ -223,7 +232,7 @@ impl<'a> Chunks<'a> {
         }
         bytes.clear();
         let mut after_fault = Vec::new();
-        let has_end = next.is_some() || stated_end <= end;
+        let has_end = next.is_some() || stated_end <= data_end;
         self.damaged = self.damaged.saturating_add(1);
         let effort = block::Effort::of(self.damaged, begin, &block, has_end);
         let salvaged = block::salvage(&block, &mut bytes, &mut after_fault, effort);
@@ -233,7 +242,7 @@ impl<'a> Chunks<'a> {
         let fault = match next {
             None if matches!(search, Resync::LimitReached(_)) => Fault::SearchEnded,
             // The last chunk, and the file ends before it does.
-            None if stated_end > end && after_fault.is_empty() => {
+            None if stated_end > data_end && after_fault.is_empty() => {
                 Fault::Truncated { stated: Some(stated) }
             }
             _ if is_right || next.is_none() => Fault::Corrupt { detail: salvaged.detail.clone() },

@@ -18,6 +18,7 @@ mod writer;
 pub use seek_table::{encode_seek_table, seek_table_span};
 pub(super) use writer::Writer;
 
+use super::blank::Blank;
 use super::{Block, Fault, STEP, stored};
 use crate::formats::apitrace::layout::{ZSTD_MAGIC, ZSTD_SEEKABLE_MAGIC};
 use crate::kit::expand::zstd::{Expander, Fault as ExpandFault};
@@ -55,6 +56,7 @@ struct OpenFrame {
 pub(super) struct Frames<'a> {
     source: Source<'a>,
     at: u64,
+    blank: Blank,
     expanded: u64,
     window_max: u64,
     /// The work that searches for the next frame may still do.
@@ -76,6 +78,7 @@ impl<'a> Frames<'a> {
         Self {
             source: source.clone(),
             at: 0,
+            blank: Blank::of(source),
             expanded: 0,
             window_max: limits.of(&ZSTD_WINDOW),
             budget: super::search_budget(limits),
@@ -106,7 +109,12 @@ impl<'a> Frames<'a> {
                 if self.at >= self.source.len() {
                     return None;
                 }
-                if let Some(end) = skippable_end(&self.source, self.at) {
+                if self.at >= self.blank.start {
+                    let fault = self.blank.fault_after_end(self.at);
+                    return Some(self.skippable_block(bytes, self.source.len(), Some(fault)));
+                }
+                let skippable = skippable_end(&self.source, self.at);
+                if let Some(end) = skippable.filter(|end| !self.blank.cuts(*end)) {
                     let fault = self.check_seek_table(end);
                     return Some(self.skippable_block(bytes, end, fault));
                 }
@@ -156,7 +164,8 @@ impl<'a> Frames<'a> {
         if let Some(open) = self.open_frame_without_magic() {
             return open;
         }
-        let (end, fault) = match frame_end(&self.source, self.at) {
+        let end = frame_end(&self.source, self.at).filter(|end| !self.blank.cuts(*end));
+        let (end, fault) = match end {
             Some(end) => (end, None),
             None => {
                 let next = self.find_frame(self.at.saturating_add(1));
@@ -212,7 +221,8 @@ impl<'a> Frames<'a> {
             if made > 0 {
                 continue;
             }
-            let slice = self.source.slices(open.fed, open.end).next().unwrap_or_default();
+            let end = self.written_end(open);
+            let slice = self.source.slices(open.fed, end).next().unwrap_or_default();
             if slice.is_empty() {
                 open.expander.finish();
                 let made = open.expander.take(bytes, room);
@@ -247,6 +257,9 @@ impl<'a> Frames<'a> {
             open.fault = Some(Fault::Limit { message: fault.to_string() });
             return;
         }
+        if open.end > self.blank.start {
+            open.fault = Some(Fault::Truncated { stated: None });
+        }
         let is_truncated = matches!(open.fault, Some(Fault::Truncated { .. }));
         let given = open.given.saturating_add(open.expander.held());
         // Bytes were added: the frame is longer than its blocks state.
@@ -255,10 +268,18 @@ impl<'a> Frames<'a> {
             open.end = self.find_frame(open.end).found().unwrap_or(self.source.len());
             open.fed = open.end;
         }
-        let frame = self.at..open.end;
+        let frame = self.at..self.written_end(open);
         open.salvage = salvage_frame(&self.source, frame, self.window_max, given, is_truncated);
         if !is_truncated || open.salvage.is_complete {
             open.fault = Some(Fault::Corrupt { detail: fault.to_string() });
+        }
+    }
+
+    /// Returns where the bytes of a frame end that were written.
+    fn written_end(&self, open: &OpenFrame) -> u64 {
+        match open.fault {
+            Some(Fault::Truncated { .. }) => open.end.min(self.blank.start),
+            _ => open.end,
         }
     }
 

@@ -1,0 +1,139 @@
+//! Zeros after the end of a trace or after a cut, and second traces.
+
+use tracemend::formats::apitrace::{rules, stream_bytes};
+use tracemend::kit::source::Source;
+use tracemend::{FileSet, Options, Report, Severity};
+use tracemend_tests::forge::apitrace::{Container, Stream, Value, call_heavy, structs, threaded};
+use tracemend_tests::known_originals::Dice;
+use tracemend_tests::mended::mended;
+
+/// Bytes of a disk block, and of what file systems reserve at a time.
+const BORDERS: [usize; 2] = [4 << 10, 64 << 10];
+
+/// Calls with textures of noise that repeats after 64 KiB, like that of a simple generator.
+fn textures(count: u64) -> Stream {
+    let mut stream = Stream::with_properties(&[("process.name", "forge")]);
+    let noise = Dice::seeded(50).noise(64 << 10);
+    for number in 0..count {
+        stream.call(0, 20, &[Value::Bitmask(1, 0x4001)]);
+        stream.call(0, 27, &[Value::Uint(number), Value::Blob([&noise[..], &noise].concat())]);
+        (0..99).for_each(|index| _ = stream.call(0, 22, &[index, 1, 0, 0].map(Value::Uint)));
+    }
+    stream
+}
+
+fn traces() -> [(&'static str, Stream); 4] {
+    [
+        ("calls", call_heavy(900)),
+        ("threads", threaded(500)),
+        ("structs", structs(900, 200)),
+        ("textures", textures(12)),
+    ]
+}
+
+fn check(file: &[u8]) -> Report {
+    tracemend::check(&FileSet::single("app.trace", file), &Options::default())
+}
+
+/// Fills up a file with zeros.
+fn fill(file: &[u8], border: usize) -> Vec<u8> {
+    let mut filled = file.to_vec();
+    filled.resize(file.len().next_multiple_of(border), 0);
+    filled
+}
+
+#[test]
+fn a_cut_trace_keeps_the_same_calls_with_zeros_up_to_the_next_border() {
+    let mut dice = Dice::seeded(51);
+    let mut wrong = Vec::new();
+    for (name, stream) in traces() {
+        for container in Container::ALL {
+            let sound = container.file(&stream.bytes);
+            for _ in 0..4 {
+                let rest = sound.len() - sound.len() / 8;
+                let mut cut = sound.len() / 8 + dice.below(rest);
+                // Zeros before the cut cannot be told from those after it.
+                while sound[cut - 1] == 0 {
+                    cut -= 1;
+                }
+                let plain = mended(&sound[..cut]).0;
+                for border in BORDERS {
+                    let (repair, target) = mended(&fill(&sound[..cut], border));
+                    let kept = [&plain, &repair].map(|one| one.after.tally.samples);
+                    let again = stream_bytes(&Source::new(&target), u64::MAX);
+                    let is_invented = kept[1] > 0 && !stream.bytes.starts_with(&again);
+                    if kept[0] != kept[1] || is_invented || plain.outcome != repair.outcome {
+                        let counts = repair.before.counts();
+                        wrong.push(format!("{name}, {container:?}, {cut}, {border}: {kept:?} calls, {is_invented}, {counts:?}"));
+                    }
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn zeros_after_a_sound_end_are_a_warning_in_every_container() {
+    for (name, stream) in traces() {
+        for container in Container::ALL {
+            let sound = container.file(&stream.bytes);
+            let files = BORDERS.map(|border| fill(&sound, border));
+            for file in files.into_iter().chain([fill(&sound, sound.len() + 100)]) {
+                let report = check(&file);
+                let case = format!("{name}, {container:?}: {:?}", report.counts());
+                let [finding] = report.findings() else { panic!("{case}") };
+                assert_eq!(
+                    (finding.rule, finding.severity),
+                    (&rules::TRAILING_BYTES, Severity::Warning),
+                    "{case}"
+                );
+                let zeros = file.len() - sound.len();
+                assert_eq!(finding.message, format!("{zeros} zeros after the end"), "{case}");
+                assert_eq!(report.tally.samples, stream.calls(), "{case}");
+            }
+        }
+    }
+}
+
+#[test]
+fn two_traces_in_gzip_are_told_apart() {
+    for (one, two) in [(9, 300), (300, 9), (700, 900)] {
+        let files = [call_heavy(one), structs(two, 20)].map(|one| Container::Gzip.file(&one.bytes));
+        let report = check(&files.concat());
+        let [finding] = report.findings() else { panic!("{one}, {two}: {:?}", report.counts()) };
+        assert_eq!(finding.rule, &rules::SECOND_TRACE);
+        assert_eq!(finding.span.start(), files[0].len() as u64);
+    }
+}
+
+#[test]
+fn no_report_says_that_all_calls_are_kept_where_the_rest_is_lost() {
+    let mut dice = Dice::seeded(52);
+    let (mut said, mut wrong) = (0, Vec::new());
+    for (name, stream) in traces() {
+        for container in [Container::Snappy, Container::Seekable, Container::Gzip] {
+            for len in [3, 16, 64, 400].repeat(3) {
+                let mut file = container.file(&stream.bytes);
+                let at = 64 + dice.below(file.len() - 600);
+                let noise = dice.noise(len);
+                file[at..at + len].copy_from_slice(&noise);
+                let report = check(&file);
+                let notes = || report.findings().iter().flat_map(|finding| &finding.notes);
+                let has_lost = notes().any(|note| note.contains(" lost"));
+                if !has_lost && notes().any(|note| note == "all calls are kept") {
+                    said += 1;
+                    let calls = report.tally.samples;
+                    if calls < stream.calls() {
+                        wrong.push(format!(
+                            "{name}, {container:?}, {len} bytes at {at}: {calls}, {:?}",
+                            report.counts()
+                        ));
+                    }
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(said > 0, "no case says so");
+}
