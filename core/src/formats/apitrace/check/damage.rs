@@ -140,7 +140,12 @@ impl<'r> TraceCheck<'r, '_> {
             let calls = plural(lost, "call");
             notes.push(format!("{calls} lost: {}", list_ranges(&region.lost_calls())));
         } else if region.open().is_none() {
-            notes.push("all calls are kept".to_string());
+            notes.push(match self.is_followed(region) {
+                true => "all calls are kept".to_string(),
+                false => {
+                    "no complete call follows: how many calls were lost is unknown".to_string()
+                }
+            });
         }
         let definitions = region.definitions();
         if !definitions.is_empty() {
@@ -157,6 +162,15 @@ impl<'r> TraceCheck<'r, '_> {
             notes.push(format!("{calls} may have wrong arguments: {numbers}"));
         }
         notes
+    }
+
+    /// Returns whether a complete call follows a region: its number shows whether calls were lost.
+    fn is_followed(&self, region: &Region) -> bool {
+        let Some(last) = region.damages.last() else { return false };
+        let calls = &self.trace.tracker.calls;
+        let first = last.calls.first.saturating_add(last.calls.lost);
+        let open = calls.open_calls().iter().filter(|open| open.number >= first).count();
+        calls.next.saturating_sub(first) > to_u64(open)
     }
 
     /// Adds the stored bytes of a region, and the places that belong to its cause.
