@@ -93,6 +93,24 @@ fn events_of_an_earlier_run_are_counted_and_those_of_the_last_one_stay() {
 }
 
 #[test]
+fn zeros_after_the_end_of_a_thread_are_no_earlier_run() {
+    for seed in seeds() {
+        let case = Rewritten::new(seed);
+        let mut trace = case.trace();
+        let stream = trace.files.iter_mut().find(|(name, _)| name.ends_with(OBS)).unwrap();
+        stream.1 = Some([&case.newer.bytes[..], &[0; 4_096]].concat());
+        let (repair, target) = trace.mended(&Options::default());
+        // Whole blocks of zeros are a hole, too.
+        let mut findings = repair.before.findings().iter();
+        let finding = findings.find(|one| *one.rule == rules::STALE_TAIL).unwrap();
+        assert_eq!(finding.message, "4096 zeros after the end of the thread", "seed {seed}");
+        let mut notes = finding.notes.iter();
+        assert!(!notes.any(|note| note.contains("earlier run")), "seed {seed}");
+        assert_eq!(stream_of(&target), case.newer.bytes, "seed {seed}");
+    }
+}
+
+#[test]
 fn the_earlier_run_can_be_kept_as_a_trace_of_its_own() {
     let emulator = Ovniemu::find_or_skip();
     let mut options = Options::default();

@@ -5,6 +5,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt;
 
+use crate::formats::ovni::check::ending::is_blank;
 use crate::formats::ovni::check::log::Log;
 use crate::formats::ovni::layout::{BUFFER, ThreadState};
 use crate::formats::ovni::recover::older_run::OlderRun;
@@ -145,6 +146,8 @@ pub struct ThreadEnding<'s> {
     state: ThreadState,
     events: u64,
     ending: &'s Ending,
+    /// Whether zeros follow.
+    is_blank: bool,
     /// Nanoseconds between the last event of the thread and that of the trace.
     before_end_ns: u64,
 }
@@ -161,6 +164,7 @@ impl<'s> ThreadEnding<'s> {
             state: thread.status.state,
             events: thread.events,
             ending: &thread.end.ending,
+            is_blank: is_blank(stream),
             before_end_ns: u64::try_from(before).unwrap_or(0),
         }
     }
@@ -175,6 +179,7 @@ impl<'s> ThreadEnding<'s> {
     fn describe(&self) -> String {
         let tail = match self.ending {
             Ending::Truncated(_) => ", then a truncated event",
+            Ending::Stale if self.is_blank => ", then zeros",
             Ending::Stale => ", then events of an earlier run",
             _ => "",
         };
