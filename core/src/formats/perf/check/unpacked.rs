@@ -5,7 +5,8 @@ use crate::formats::perf::decode::attrs;
 use crate::formats::perf::decode::event::Events;
 use crate::formats::perf::decode::recording::{RecordFile, Recording};
 use crate::formats::perf::layout::HEADER_SIZE_PIPE;
-use crate::formats::perf::{repair, rules};
+use crate::formats::perf::repair::{self, Unpacked};
+use crate::formats::perf::rules;
 use crate::kit::num::to_u64;
 use crate::kit::words::plural;
 use crate::model::edit::{Fix, Safety};
@@ -66,13 +67,28 @@ fn offer_file(
     }
     let expanded = &mut report.tally.expanded;
     let Some(unpacked) = repair::unpack(file, area, expanded, events, limits) else { return };
-    let summary = format!(
-        "write the {} in {} as they are",
-        plural(unpacked.records, "record"),
-        plural(to_u64(unpacked.edits.len()), "compressed record")
-    );
-    let fix = Fix::new(Safety::Lossy, summary, unpacked.edits);
+    let fix = write_unpacked(unpacked);
     report.offer(fix, |finding| {
         is_in(file, finding) && if has_broken { is_broken(finding) } else { lacks_fix(finding) }
     });
+}
+
+/// Writes the records that are believed instead of the compressed ones.
+fn write_unpacked(unpacked: Unpacked) -> Fix {
+    let Unpacked { edits, records, dropped, doubtful } = unpacked;
+    let mut summary = format!(
+        "write the {} in {} as they are",
+        plural(records, "record"),
+        plural(to_u64(edits.len()), "compressed record")
+    );
+    if dropped > 0 {
+        let others = plural(dropped, "record");
+        summary.push_str(&format!(", drop {others} that the others contradict"));
+    }
+    if doubtful > 0 {
+        let samples = plural(doubtful, "kept sample");
+        summary.push_str(&format!("; {samples} may have wrong values"));
+    }
+    let fix = Fix::new(Safety::Lossy, summary, edits);
+    Fix { records_lost: dropped, ..fix }
 }

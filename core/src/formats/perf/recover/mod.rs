@@ -6,6 +6,7 @@
 //!  restore      damaged parts of the outline, restored from their copies
 //!  changed      the byte that makes a compressed record invalid
 //!  partly       the records that are known although a block is damaged
+//!  doubt        the expanded records that others contradict
 //!  donor machine   TRACING_DATA of another recording, and the features of its machine
 //!  joined       recordings one after the other in a file
 //!  tracepoints  the rest of a damaged TRACING_DATA
@@ -14,6 +15,7 @@
 
 pub mod changed;
 pub mod donor;
+pub mod doubt;
 pub mod end;
 pub mod joined;
 pub mod machine;

@@ -35,4 +35,4 @@ pub use settle::settle;
 pub use store::store;
 pub use trace::truncate_trace;
 pub use tracing::{tracing_data, tracing_record};
-pub use unpack::{covers_records, room_of, unpack};
+pub use unpack::{Unpacked, covers_records, room_of, unpack};

@@ -7,6 +7,8 @@ use crate::formats::perf::decode::expand::{Expansion, Step, Wrapper};
 use crate::formats::perf::decode::recording::RecordFile;
 use crate::formats::perf::decode::walk::Walker;
 use crate::formats::perf::layout::record;
+use crate::formats::perf::recover::doubt::{self, Testimony, Threads, Verdict};
+use crate::kit::num::to_u64;
 use crate::kit::cursor::Order;
 use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};
@@ -24,6 +26,10 @@ pub struct Unpacked {
     pub edits: Vec<Edit>,
     /// Number of records that they write.
     pub records: u64,
+    /// Number of records that they leave out, since others contradict them.
+    pub dropped: u64,
+    /// Number of samples that they write and that may have wrong values.
+    pub doubtful: u64,
 }
 
 /// Returns the edits that replace the compressed records in an area of a file by the bytes that
@@ -44,6 +50,7 @@ pub fn unpack(
     let mut expansion = Expansion::new(file.dialect(), limits.of(&ZSTD_WINDOW));
     expansion.begin_file(file.index());
     let (mut wrappers, mut bytes) = (Vec::new(), Vec::new());
+    let mut threads = Threads::default();
     for item in file.records(area, limits.of(&RESYNC)) {
         // Fixes of the bytes between records come first.
         let Item::Record(record) = item else { return None };
@@ -51,7 +58,10 @@ pub fn unpack(
         if record.frame.kind == record::AUXTRACE {
             return None;
         }
-        let Some(wrapper) = Wrapper::of(record.frame.kind) else { continue };
+        let Some(wrapper) = Wrapper::of(record.frame.kind) else {
+            threads.note(&record.view(file.layer(), 0), file.order());
+            continue;
+        };
         let span = Span::sized(file.layer(), record.offset, record.frame.size);
         let payload = wrapper.payload(&record.bytes, file.order());
         let fed = expansion.expand(payload, span, |expansion, step| {
@@ -70,9 +80,7 @@ pub fn unpack(
         true
     });
     bytes.extend_from_slice(expansion.incomplete().map_or(&[], |rest| rest.bytes));
-    let source = Source::new(&bytes);
-    let (ends, records) = find_ends(&source, file.order(), events, limits);
-    Some(Unpacked { edits: replace_wrappers(wrappers, &source, &ends), records })
+    Some(write(&Source::new(&bytes), wrappers, threads, (events, limits)))
 }
 
 const fn bytes_of<'e>(step: &Step<'e>) -> &'e [u8] {
@@ -89,30 +97,41 @@ pub fn room_of(file: &RecordFile<'_>, limits: &Limits) -> u64 {
     file.length().saturating_mul(RATIO_MOST).min(limits.of(&INSERTED))
 }
 
-/// Returns the ends of the records in expanded bytes and of the damage between them, and the number
-/// of records.
-fn find_ends(
+/// Writes the expanded bytes without the records that others contradict.
+fn write(
     source: &Source<'_>,
-    order: Order,
-    events: &Events,
-    limits: &Limits,
-) -> (Vec<HeldEnd>, u64) {
-    let walker = Walker::new(source, 0, order, false, (0, source.len()));
+    wrappers: Vec<WrapperPlace>,
+    mut threads: Threads,
+    (events, limits): (&Events, &Limits),
+) -> Unpacked {
+    let walker = Walker::new(source, 0, events.order(), false, (0, source.len()));
     let walker = walker.judged_by(events).resyncing(limits.of(&RESYNC));
-    let (mut ends, mut records) = (Vec::new(), 0_u64);
+    let mut groups = vec![Vec::new(); wrappers.len()];
+    let mut spans = Vec::new();
     for item in walker {
-        match item {
+        let (span, testimony) = match item {
             Item::Record(record) => {
-                ends.push(HeldEnd { expanded: record.end(), held: record.end() });
-                records = records.saturating_add(1);
+                let view = record.view(Layer::stored(0), 0);
+                threads.note(&view, events.order());
+                (view.span(), Testimony::of(&view, events))
             }
-            Item::Damage(damage) => {
-                let end = damage.span.end;
-                ends.push(HeldEnd { expanded: end, held: end });
-            }
-        }
+            Item::Damage(damage) => (damage.span, Testimony::DAMAGE),
+        };
+        let group = wrappers.partition_point(|wrapper| wrapper.expanded_end < span.end);
+        groups.get_mut(group).into_iter().for_each(|group: &mut Vec<_>| group.push(testimony));
+        spans.push(span);
     }
-    (ends, records)
+    let verdict = doubt::judge(&groups, threads);
+    let (mut held, mut ends) = (Vec::new(), Vec::new());
+    for (span, is_believed) in spans.iter().zip(&verdict.believed) {
+        if *is_believed {
+            held.extend_from_slice(&source.read(span.start, span.end));
+        }
+        ends.push(HeldEnd { expanded: span.end, held: to_u64(held.len()) });
+    }
+    let edits = replace_wrappers(wrappers, &Source::new(&held), &ends);
+    let Verdict { kept, dropped, doubtful, .. } = verdict;
+    Unpacked { edits, records: kept, dropped, doubtful }
 }
 
 /// Whether the first bytes of a record that is too long for the data hold complete records: then
