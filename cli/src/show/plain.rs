@@ -106,6 +106,12 @@ fn count(report: &Report) -> (&'static str, u64) {
     (noun, if is_sample { report.tally.samples } else { report.tally.records })
 }
 
+/// Whether a repair dropped records that nothing could expand.
+fn has_lost_compressed(repair: &Repair) -> bool {
+    let codes = ["PD8001", "PD8002", "PD8004"];
+    repair.applied.iter().any(|one| codes.contains(&one.finding.rule.code))
+}
+
 /// Describes the part that a repair keeps. Unless the recorder just `ended`, there may have been
 /// records of which nothing can be read.
 fn describe_kept(repair: &Repair, is_dry: bool, ended: bool) -> String {
@@ -121,6 +127,9 @@ fn describe_kept(repair: &Repair, is_dry: bool, ended: bool) -> String {
         false => "are kept",
     };
     match (before, after) {
+        (0, 0) if has_lost_compressed(repair) => {
+            "the file opens again, but its compressed records could not be read".to_string()
+        }
         (0, 0) => "the file opens again, but nothing was recorded in it".to_string(),
         (0, _) => format!("{} {verb}", figures::count(after, noun)),
         (1, _) if lost == 0 => format!("1 {noun} {verb}"),

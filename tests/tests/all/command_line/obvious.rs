@@ -342,6 +342,26 @@ fn the_first_line_claims_no_more_than_was_read() {
 }
 
 #[test]
+fn the_first_line_calls_no_recording_empty_whose_compressed_records_are_lost() {
+    let mut damaged = fs::read("../corpus/perf/clean/zstd.data").unwrap();
+    let number = |at: usize| u64::from_le_bytes(damaged[at..at + 8].try_into().unwrap());
+    let mut at = usize::try_from(number(40)).unwrap();
+    let end = at + usize::try_from(number(48)).unwrap();
+    while at < end {
+        let size = usize::from(u16::from_le_bytes([damaged[at + 6], damaged[at + 7]]));
+        if damaged[at] == 81 {
+            // All but the header of the zstd frame.
+            damaged[(at + 22).min(at + size)..at + size].fill(0xff);
+        }
+        at += size;
+    }
+    let folder = folder(&[("damaged", &damaged)]);
+    let story = first("repair", &folder.path().join("damaged"));
+    let end = "the file opens again, but its compressed records could not be read";
+    assert!(story.ends_with(end), "{story}");
+}
+
+#[test]
 fn notes_come_after_errors_and_nothing_is_placed_at_nothing() {
     let folder = folder(&[("empty", b""), ("there/is/nothing", b"x")]);
     for path in ["@empty", "@there"] {

@@ -94,6 +94,8 @@ pub mod record {
     pub const SWITCH_CPU_WIDE: u32 = 15;
     /// The namespaces of a thread.
     pub const NAMESPACES: u32 = 16;
+    /// Code of the kernel that is made or removed while it runs.
+    pub const KSYMBOL: u32 = 17;
     /// The path of a cgroup.
     pub const CGROUP: u32 = 19;
     /// Code of the kernel that was changed.

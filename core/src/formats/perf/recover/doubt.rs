@@ -9,37 +9,76 @@ use std::collections::BTreeSet;
 
 use crate::formats::perf::decode::event::Events;
 use crate::formats::perf::decode::frame::RecordView;
+use crate::formats::perf::decode::sample::Sample;
 use crate::formats::perf::layout::record;
 use crate::kit::cursor::Order;
 
-/// Timed records on each side of one that are looked at.
+/// Records on each side of one that are looked at.
 const NEAR: usize = 4;
 /// The highest number of a thread, `PID_MAX_LIMIT` of include/linux/threads.h.
 const THREAD_MAX: u32 = 4 << 20;
 
+/// The first address of the half that the kernel has.
+const KERNEL: u64 = 1 << 63;
+
 /// A process and one of its threads.
 type Thread = (u32, u32);
 
-/// The threads that other records than samples name.
+/// What records that are not samples name: threads, and the addresses of code.
 #[derive(Clone, Debug, Default)]
-pub struct Threads(BTreeSet<Thread>);
+pub struct Named {
+    threads: BTreeSet<Thread>,
+    /// The start and the end of each mapping.
+    code: Vec<(u64, u64)>,
+}
 
-impl Threads {
-    /// Notes the threads that a record names.
+impl Named {
+    /// Notes what a record names.
     pub fn note(&mut self, record: &RecordView<'_>, order: Order) {
         let mut body = record.cursor(order);
         let mut next = || body.u32("thread").ok();
-        let named = match record.frame.kind {
-            record::COMM | record::MMAP | record::MMAP2 | record::NAMESPACES => {
-                next().zip(next())
-            }
+        let kind = record.frame.kind;
+        let thread = match kind {
+            record::COMM | record::MMAP | record::MMAP2 | record::NAMESPACES => next().zip(next()),
             record::FORK | record::EXIT => {
                 let (pid, _, tid) = (next(), next(), next());
                 pid.zip(tid)
             }
             _ => None,
         };
-        self.0.extend(named.filter(|(pid, tid)| *pid.max(tid) <= THREAD_MAX));
+        self.threads.extend(thread.filter(|(pid, tid)| *pid.max(tid) <= THREAD_MAX));
+        let range = match kind {
+            record::MMAP | record::MMAP2 => body.u64("addr").ok().zip(body.u64("len").ok()),
+            record::KSYMBOL => body.u64("addr").ok().zip(body.u32("len").ok().map(u64::from)),
+            _ => None,
+        };
+        self.code.extend(range.map(|(start, len)| (start, start.saturating_add(len))));
+    }
+
+    /// Sorts the mappings, each with the last end of those that do not begin after it.
+    fn sort(&mut self) {
+        self.code.sort_unstable();
+        let mut last = 0;
+        for (_, end) in &mut self.code {
+            last = last.max(*end);
+            *end = last;
+        }
+    }
+
+    /// Whether a thread is named, or none is.
+    fn has_thread(&self, (pid, tid): Thread) -> bool {
+        let is_nobody = tid == 0 || tid == u32::MAX;
+        is_nobody || self.threads.is_empty() || self.threads.contains(&(pid, tid))
+    }
+
+    /// Whether an address is mapped, or no mapping is in its half: that of the kernel or of users.
+    fn has_code(&self, ip: u64) -> bool {
+        let middle = self.code.partition_point(|(start, _)| *start < KERNEL);
+        let (users, kernel) = self.code.split_at_checked(middle).unwrap_or_default();
+        let half = if ip < KERNEL { users } else { kernel };
+        let before = half.partition_point(|(start, _)| *start <= ip);
+        let last = before.checked_sub(1).and_then(|last| half.get(last));
+        half.is_empty() || last.is_some_and(|(_, end)| ip < *end)
     }
 }
 
@@ -47,8 +86,10 @@ impl Threads {
 #[derive(Clone, Copy, Debug)]
 pub struct Testimony {
     time: Option<u64>,
-    /// The thread of a sample.
+    /// Of a sample.
     thread: Option<Thread>,
+    /// Of a sample.
+    ip: Option<u64>,
     kind: Kind,
 }
 
@@ -63,18 +104,24 @@ enum Kind {
 
 impl Testimony {
     /// That of bytes that are not a record.
-    pub const DAMAGE: Self = Self { time: None, thread: None, kind: Kind::Damaged };
+    pub const DAMAGE: Self = Self { time: None, thread: None, ip: None, kind: Kind::Damaged };
 
     /// Takes that of a record.
     pub fn of(record: &RecordView<'_>, events: &Events) -> Self {
         if events.weigh(record) == 0 {
             return Self::DAMAGE;
         }
-        let origin = events.origin_of(record).unwrap_or_default();
+        let mut sample = Sample::default();
         let is_sample = record.frame.kind == record::SAMPLE;
+        let (kind, origin) = if is_sample {
+            let _read = events.read_sample(record, &mut sample);
+            (Kind::Sample, sample.origin)
+        } else {
+            (Kind::Other, events.origin_of(record).unwrap_or_default())
+        };
         let time = origin.time.filter(|time| *time > 0);
         let thread = origin.pid.zip(origin.tid).filter(|_| is_sample);
-        Self { time, thread, kind: if is_sample { Kind::Sample } else { Kind::Other } }
+        Self { time, thread, ip: sample.ip, kind }
     }
 }
 
@@ -103,38 +150,48 @@ impl Verdict {
 
 /// Judges the records of a stream, in groups of those that end in one compressed record. The
 /// records before the first group with damage are believed.
-pub fn judge(groups: &[Vec<Testimony>], mut threads: Threads) -> Verdict {
+pub fn judge(groups: &[Vec<Testimony>], mut named: Named) -> Verdict {
     let is_damaged = |group: &Vec<Testimony>| group.iter().any(|one| one.kind == Kind::Damaged);
     let first = groups.iter().position(is_damaged).unwrap_or(groups.len());
     let (sound, damaged) = groups.split_at_checked(first).unwrap_or_default();
-    let names = !threads.0.is_empty();
-    threads.0.extend(sound.iter().flatten().filter_map(|one| one.thread));
-    let is_known = |(pid, tid): Thread| {
-        !names || tid == 0 || tid == u32::MAX || threads.0.contains(&(pid, tid))
-    };
+    if !named.threads.is_empty() {
+        named.threads.extend(sound.iter().flatten().filter_map(|one| one.thread));
+    }
+    named.sort();
     let mut verdict = Verdict::default();
     sound.iter().flatten().for_each(|one| verdict.add(*one, true));
     verdict.doubtful = 0;
     for group in damaged {
-        for (one, fits) in group.iter().zip(fit_times(group)) {
-            verdict.add(*one, fits && one.thread.is_none_or(is_known));
+        let fits = find_fitting(group, &named);
+        for (index, one) in group.iter().enumerate() {
+            let is_believed = one.kind == Kind::Damaged || is_among_fitting(&fits, index);
+            verdict.add(*one, is_believed);
         }
     }
     verdict
 }
 
-/// For each record of a group, whether the times around it agree with its own.
-fn fit_times(group: &[Testimony]) -> Vec<bool> {
+/// Marks the records of a group that nothing contradicts.
+fn find_fitting(group: &[Testimony], named: &Named) -> Vec<bool> {
     let times: Vec<u64> = group.iter().filter_map(|one| one.time).collect();
-    let in_order = find_in_order(&times);
-    let is_near = |index: usize| {
-        let around = index.saturating_sub(NEAR)..in_order.len().min(index.saturating_add(NEAR + 1));
-        let around = in_order.get(around).unwrap_or_default();
-        let agreeing = around.iter().filter(|is_in_order| **is_in_order).count();
-        agreeing.saturating_mul(3) >= around.len().saturating_mul(2)
+    let mut in_order = find_in_order(&times).into_iter();
+    let fits = |one: &Testimony| {
+        let is_in_order = one.time.is_none() || in_order.next().unwrap_or(true);
+        is_in_order
+            && one.kind != Kind::Damaged
+            && one.thread.is_none_or(|thread| named.has_thread(thread))
+            && one.ip.is_none_or(|ip| named.has_code(ip))
     };
-    let mut fits = in_order.iter().enumerate().map(|(index, one)| *one && is_near(index));
-    group.iter().map(|one| one.time.is_none() || fits.next().unwrap_or(true)).collect()
+    group.iter().map(fits).collect()
+}
+
+/// Whether a record is marked, and most of those around it.
+fn is_among_fitting(fits: &[bool], index: usize) -> bool {
+    let end = fits.len().min(index.saturating_add(NEAR).saturating_add(1));
+    let around = fits.get(index.saturating_sub(NEAR)..end).unwrap_or_default();
+    let fitting = around.iter().filter(|one| **one).count();
+    let is_most = fitting.saturating_mul(3) >= around.len().saturating_mul(2);
+    is_most && fits.get(index).is_some_and(|one| *one)
 }
 
 /// Marks the times of a longest sequence that does not step back.
@@ -157,4 +214,65 @@ fn find_in_order(times: &[u64]) -> Vec<bool> {
         last = before.get(at).copied().flatten();
     }
     marks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RANGE: (u64, u64) = (0x1000, 0x2000);
+
+    fn sample(time: u64, tid: u32, ip: u64) -> Testimony {
+        let (time, thread) = (Some(time), Some((7, tid)));
+        Testimony { time, thread, ip: Some(ip), kind: Kind::Sample }
+    }
+
+    fn named() -> Named {
+        Named { threads: BTreeSet::from([(7, 7)]), code: vec![RANGE] }
+    }
+
+    /// Samples of which every one is as it should be, after damage.
+    fn sound() -> Vec<Testimony> {
+        let samples = (0..40).map(|number| sample(1_000 + number, 7, 0x1000 + number));
+        std::iter::once(Testimony::DAMAGE).chain(samples).collect()
+    }
+
+    fn dropped(group: Vec<Testimony>) -> Vec<usize> {
+        let verdict = judge(&[group], named());
+        let lost = verdict.believed.iter().enumerate().filter(|(_, believed)| !**believed);
+        lost.map(|(index, _)| index).collect()
+    }
+
+    #[test]
+    fn a_value_that_nothing_else_has_costs_its_sample_alone() {
+        assert_eq!(dropped(sound()), [0_usize; 0]);
+        let wrong = [
+            sample(5, 7, 0x1001),
+            sample(9_000, 7, 0x1001),
+            sample(1_019, 9, 0x1001),
+            sample(1_019, 7, 0x2000),
+        ];
+        for one in wrong {
+            let mut group = sound();
+            *group.get_mut(20).unwrap() = one;
+            assert_eq!(dropped(group), [20], "{one:?}");
+        }
+    }
+
+    #[test]
+    fn a_sample_that_fits_by_chance_among_false_ones_is_dropped() {
+        let mut group = sound();
+        for index in (10..30).filter(|index| index % 3 > 0) {
+            *group.get_mut(index).unwrap() = sample(7, 7, 0x1001);
+        }
+        let all: Vec<usize> = (10..30).collect();
+        assert!(all.iter().all(|index| dropped(group.clone()).contains(index)));
+    }
+
+    #[test]
+    fn records_before_the_first_group_with_damage_are_believed() {
+        let odd = vec![sample(9, 8, 0), sample(3, 8, 0), sample(5, 8, 0)];
+        let verdict = judge(&[odd, sound()], named());
+        assert_eq!((verdict.kept, verdict.dropped, verdict.doubtful), (43, 0, 40));
+    }
 }

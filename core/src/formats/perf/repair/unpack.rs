@@ -7,9 +7,9 @@ use crate::formats::perf::decode::expand::{Expansion, Step, Wrapper};
 use crate::formats::perf::decode::recording::RecordFile;
 use crate::formats::perf::decode::walk::Walker;
 use crate::formats::perf::layout::record;
-use crate::formats::perf::recover::doubt::{self, Testimony, Threads, Verdict};
-use crate::kit::num::to_u64;
+use crate::formats::perf::recover::doubt::{self, Named, Testimony, Verdict};
 use crate::kit::cursor::Order;
+use crate::kit::num::to_u64;
 use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};
 use crate::kit::walk::Item;
@@ -50,7 +50,7 @@ pub fn unpack(
     let mut expansion = Expansion::new(file.dialect(), limits.of(&ZSTD_WINDOW));
     expansion.begin_file(file.index());
     let (mut wrappers, mut bytes) = (Vec::new(), Vec::new());
-    let mut threads = Threads::default();
+    let mut named = Named::default();
     for item in file.records(area, limits.of(&RESYNC)) {
         // Fixes of the bytes between records come first.
         let Item::Record(record) = item else { return None };
@@ -59,7 +59,7 @@ pub fn unpack(
             return None;
         }
         let Some(wrapper) = Wrapper::of(record.frame.kind) else {
-            threads.note(&record.view(file.layer(), 0), file.order());
+            named.note(&record.view(file.layer(), 0), file.order());
             continue;
         };
         let span = Span::sized(file.layer(), record.offset, record.frame.size);
@@ -80,7 +80,7 @@ pub fn unpack(
         true
     });
     bytes.extend_from_slice(expansion.incomplete().map_or(&[], |rest| rest.bytes));
-    Some(write(&Source::new(&bytes), wrappers, threads, (events, limits)))
+    Some(write(&Source::new(&bytes), wrappers, named, (events, limits)))
 }
 
 const fn bytes_of<'e>(step: &Step<'e>) -> &'e [u8] {
@@ -101,7 +101,7 @@ pub fn room_of(file: &RecordFile<'_>, limits: &Limits) -> u64 {
 fn write(
     source: &Source<'_>,
     wrappers: Vec<WrapperPlace>,
-    mut threads: Threads,
+    mut named: Named,
     (events, limits): (&Events, &Limits),
 ) -> Unpacked {
     let walker = Walker::new(source, 0, events.order(), false, (0, source.len()));
@@ -112,7 +112,7 @@ fn write(
         let (span, testimony) = match item {
             Item::Record(record) => {
                 let view = record.view(Layer::stored(0), 0);
-                threads.note(&view, events.order());
+                named.note(&view, events.order());
                 (view.span(), Testimony::of(&view, events))
             }
             Item::Damage(damage) => (damage.span, Testimony::DAMAGE),
@@ -121,7 +121,7 @@ fn write(
         groups.get_mut(group).into_iter().for_each(|group: &mut Vec<_>| group.push(testimony));
         spans.push(span);
     }
-    let verdict = doubt::judge(&groups, threads);
+    let verdict = doubt::judge(&groups, named);
     let (mut held, mut ends) = (Vec::new(), Vec::new());
     for (span, is_believed) in spans.iter().zip(&verdict.believed) {
         if *is_believed {

@@ -42,7 +42,10 @@ rules! {
             samples.",
         remedy: Remedy::Fix(
             "Writes the records in the compressed records as they are, and drops or corrects the \
-             damaged ones. Where that is not possible (a record of AUX data follows, or the limit \
+             damaged ones. From the compressed record with the first damage on, it also drops \
+             those that the rest of the recording contradicts, and most of those around them: \
+             their times step back, or samples have a thread or an address that no record names. \
+             It states how many samples are kept there, since their values may be wrong. Where that is not possible (a record of AUX data follows, or the limit \
              redacted is reached), drops the compressed records from that place on, including the \
              complete records in the first of them.\n\
              Class: lossy. Cost: the damaged records, or all in the dropped compressed records.\n\
