@@ -172,7 +172,7 @@ fn a_block_that_expands_to_false_records_keeps_no_wrong_sample_without_a_word() 
             damaged[*at] ^= u8::try_from(case * 37 % 255 + 1).unwrap();
             let (repair, target) = mended(&damaged);
             let is_unpacked = |one: &Applied| {
-                let layer = one.finding.span.layer;
+                let layer = one.finding.span.layer();
                 !layer.is_stored() && one.finding.rule.code != "PD8001"
             };
             if !repair.applied.iter().any(is_unpacked) {

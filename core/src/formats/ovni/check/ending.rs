@@ -154,7 +154,7 @@ fn check_tail(summary: &TraceSummary<'_, '_>, stream: &StreamSummary<'_, '_>, lo
             next_event,
             format!("truncated event: {left} of {}", byte_count(needed)),
         ),
-        Ending::Stale if is_blank(stream) => {
+        Ending::Stale if stream.ends_in_zeros() => {
             let message = format!("{} after the end of the thread", plural(left, "zero"));
             (&rules::STALE_TAIL, next_event, message)
         }
@@ -191,14 +191,6 @@ fn check_tail(summary: &TraceSummary<'_, '_>, stream: &StreamSummary<'_, '_>, lo
         fix = fix.map(|fix| fix.option(other_part(summary)));
     }
     log.push(finding.fix_if(fix));
-}
-
-/// Returns whether the bytes after the end of a thread are zeros: a file system reserved them, and
-/// no run wrote there.
-pub(super) fn is_blank(stream: &StreamSummary<'_, '_>) -> bool {
-    let tail = Span::new(stream.layer(), stream.thread.end.at, stream.stream.len());
-    let walk = stream.stream.events(tail.start);
-    walk.bytes(tail).iter().all(|byte| *byte == 0)
 }
 
 /// States, marks and bodies that are open when the thread ends.

@@ -5,7 +5,6 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::formats::ovni::check::ending::is_blank;
 use crate::formats::ovni::check::log::Log;
 use crate::formats::ovni::layout::{BUFFER, ThreadState};
 use crate::formats::ovni::recover::older_run::OlderRun;
@@ -164,7 +163,7 @@ impl<'s> ThreadEnding<'s> {
             state: thread.status.state,
             events: thread.events,
             ending: &thread.end.ending,
-            is_blank: is_blank(stream),
+            is_blank: stream.ends_in_zeros(),
             before_end_ns: u64::try_from(before).unwrap_or(0),
         }
     }

@@ -74,6 +74,13 @@ impl StreamSummary<'_, '_> {
         self.stream.layer()
     }
 
+    /// Whether the bytes after the end of the thread are zeros: a file system reserved them, and no
+    /// run wrote there.
+    pub fn ends_in_zeros(&self) -> bool {
+        let tail = Span::new(self.layer(), self.thread.end.at, self.stream.len());
+        self.stream.events(tail.start).bytes(tail).iter().all(|byte| *byte == 0)
+    }
+
     /// Returns the first byte of the object that lacks a key.
     pub fn object_start(&self) -> Span {
         let file = self.files.json.or(self.files.obs).map_or(0, |file| file.index);

@@ -24,7 +24,7 @@ const KERNEL: u64 = 1 << 63;
 /// A process and one of its threads.
 type Thread = (u32, u32);
 
-/// What records that are not samples name: threads, and the addresses of code.
+/// The threads and the addresses of code that records name which are not samples.
 #[derive(Clone, Debug, Default)]
 pub struct Named {
     threads: BTreeSet<Thread>,
@@ -82,7 +82,7 @@ impl Named {
     }
 }
 
-/// What of a record can contradict others.
+/// The values of a record that can contradict others.
 #[derive(Clone, Copy, Debug)]
 pub struct Testimony {
     time: Option<u64>,
@@ -93,7 +93,7 @@ pub struct Testimony {
     kind: Kind,
 }
 
-/// What bytes are.
+/// The kind of some bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Sample,
@@ -171,27 +171,27 @@ pub fn judge(groups: &[Vec<Testimony>], mut named: Named) -> Verdict {
     verdict
 }
 
-/// Marks the records of a group that nothing contradicts.
-fn find_fitting(group: &[Testimony], named: &Named) -> Vec<bool> {
+/// Returns whether nothing contradicts each record of a group; `None` for damage.
+fn find_fitting(group: &[Testimony], named: &Named) -> Vec<Option<bool>> {
     let times: Vec<u64> = group.iter().filter_map(|one| one.time).collect();
     let mut in_order = find_in_order(&times).into_iter();
     let fits = |one: &Testimony| {
         let is_in_order = one.time.is_none() || in_order.next().unwrap_or(true);
-        is_in_order
-            && one.kind != Kind::Damaged
+        let fits = is_in_order
             && one.thread.is_none_or(|thread| named.has_thread(thread))
-            && one.ip.is_none_or(|ip| named.has_code(ip))
+            && one.ip.is_none_or(|ip| named.has_code(ip));
+        (one.kind != Kind::Damaged).then_some(fits)
     };
     group.iter().map(fits).collect()
 }
 
-/// Whether a record is marked, and most of those around it.
-fn is_among_fitting(fits: &[bool], index: usize) -> bool {
+/// Whether a record fits, and most of those around it.
+fn is_among_fitting(fits: &[Option<bool>], index: usize) -> bool {
     let end = fits.len().min(index.saturating_add(NEAR).saturating_add(1));
     let around = fits.get(index.saturating_sub(NEAR)..end).unwrap_or_default();
-    let fitting = around.iter().filter(|one| **one).count();
-    let is_most = fitting.saturating_mul(3) >= around.len().saturating_mul(2);
-    is_most && fits.get(index).is_some_and(|one| *one)
+    let fitting = around.iter().flatten().filter(|one| **one).count();
+    let is_most = fitting.saturating_mul(3) >= around.iter().flatten().count().saturating_mul(2);
+    is_most && fits.get(index).copied().flatten() == Some(true)
 }
 
 /// Marks the times of a longest sequence that does not step back.

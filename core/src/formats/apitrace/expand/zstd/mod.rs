@@ -66,10 +66,8 @@ pub(super) struct Frames<'a> {
     spare: Option<Expander>,
     /// The bytes after the fault of the frame that was given last.
     after_fault: Option<Block>,
-    /// Frames so far.
-    frames: u64,
-    /// Whether the frames were counted from the first one on.
-    is_counted: bool,
+    /// Frames so far, if they were counted from the first one on.
+    frames: Option<u64>,
 }
 
 impl<'a> Frames<'a> {
@@ -85,14 +83,14 @@ impl<'a> Frames<'a> {
             open: None,
             spare: None,
             after_fault: None,
-            frames: 0,
-            is_counted: true,
+            frames: Some(0),
         }
     }
 
     /// Continues with the frame at `stored`, whose first byte is `expanded` of the stream.
     pub(super) fn turn_to(&mut self, stored: u64, expanded: u64) {
-        (self.at, self.expanded, self.is_counted) = (stored, expanded, stored == 0);
+        (self.at, self.expanded) = (stored, expanded);
+        self.frames = self.frames.filter(|_| stored == 0);
         (self.open, self.after_fault) = (None, None);
     }
 
@@ -180,7 +178,7 @@ impl<'a> Frames<'a> {
                 (next.found().unwrap_or(self.source.len()), Some(fault))
             }
         };
-        self.frames = self.frames.saturating_add(1);
+        self.frames = self.frames.map(|count| count.saturating_add(1));
         let expander = self.expander();
         let (start, salvage) = (self.expanded, Salvage::default());
         let mut open = OpenFrame { expander, end, fed: self.at, start, given: 0, fault, salvage };
@@ -203,7 +201,7 @@ impl<'a> Frames<'a> {
         let end = end_without_magic(&self.source, self.at)?;
         let mut expander = self.expander();
         expander.feed(&ZSTD_MAGIC).ok()?;
-        self.frames = self.frames.saturating_add(1);
+        self.frames = self.frames.map(|count| count.saturating_add(1));
         let (start, salvage) = (self.expanded, Salvage::default());
         let fault = Some(Fault::Header { data });
         Some(OpenFrame { expander, end, fed: data, start, given: 0, fault, salvage })
@@ -294,9 +292,8 @@ impl<'a> Frames<'a> {
         let head = self.source.read(self.at, self.at.saturating_add(4));
         let footer = self.source.read(end.saturating_sub(TABLE_FOOTER_LEN), end);
         let is_table = head.as_ref() == TABLE_MAGIC && footer.ends_with(&ZSTD_SEEKABLE_MAGIC);
-        let stated = seek_table::frame_count(&footer)?;
-        (is_table && self.is_counted && stated != self.frames)
-            .then_some(Fault::SeekTable { stated, found: self.frames })
+        let (stated, found) = (seek_table::frame_count(&footer)?, self.frames?);
+        (is_table && stated != found).then_some(Fault::SeekTable { stated, found })
     }
 
     /// Searches for the next frame from `from` on.

@@ -348,7 +348,7 @@ impl ThreadCheck<'_, '_> {
     /// Takes the inverted bits of the stream, in order.
     pub fn set_flips(&mut self, list: Vec<Flip>) {
         let next = list.partition_point(|flip| flip.at < self.events.offset());
-        self.flips = Flips { list, next };
+        self.timeline.flips = Flips { list, next };
     }
 
     /// Only whether events contradict each other is of interest from here on.
@@ -365,10 +365,10 @@ impl ThreadCheck<'_, '_> {
     /// Reports the inverted bit of an event, and inverts it again.
     #[cold]
     pub(super) fn correct_bits(&mut self, event: &mut Event<'_>) {
-        while let Some(flip) = self.flips.list.get(self.flips.next).copied()
+        while let Some(flip) = self.timeline.flips.list.get(self.timeline.flips.next).copied()
             && flip.at <= event.at
         {
-            self.flips.next = self.flips.next.saturating_add(1);
+            self.timeline.flips.next = self.timeline.flips.next.saturating_add(1);
             if flip.at == event.at {
                 self.correct_bit(event, flip);
             }

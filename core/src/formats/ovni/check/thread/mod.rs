@@ -30,7 +30,6 @@ use std::collections::{BTreeMap, VecDeque};
 
 pub use self::flipped::find_flips;
 
-use self::flipped::Flips;
 use self::regions::Regions;
 use self::reported::Reported;
 use self::timeline::Timeline;
@@ -116,7 +115,6 @@ pub struct ThreadCheck<'s, 'a> {
     regions: Regions,
     status: ThreadStatus,
     usage: ModelUse,
-    flips: Flips,
 }
 
 impl<'s, 'a> ThreadCheck<'s, 'a> {
@@ -133,7 +131,6 @@ impl<'s, 'a> ThreadCheck<'s, 'a> {
             regions: Regions::default(),
             status: ThreadStatus::default(),
             usage: ModelUse::default(),
-            flips: Flips::default(),
         }
     }
 

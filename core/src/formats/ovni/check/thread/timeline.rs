@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use super::bridge::Ahead;
+use super::flipped::Flips;
 use super::{ThreadCheck, TraceContext};
 use crate::formats::ovni::decode::event_walk::Event;
 use crate::formats::ovni::decode::stream::Stream;
@@ -49,6 +50,8 @@ pub(super) struct Timeline {
     is_reported: bool,
     look: Look,
     pub(super) ahead: Ahead,
+    /// Bits that are inverted from here on.
+    pub(super) flips: Flips,
 }
 
 /// Whether the stream was looked at as a whole.

@@ -42,7 +42,7 @@ impl ThreadCheck<'_, '_> {
                     }
                     self.correct_clock(&mut event);
                 }
-                if !self.flips.is_empty() {
+                if !self.timeline.flips.is_empty() {
                     self.correct_bits(&mut event);
                 }
                 if let Some(ending) = self.take_event(&event, context) {
@@ -71,8 +71,9 @@ impl ThreadCheck<'_, '_> {
     /// events of most streams are taken here.
     #[inline]
     fn skim_states(&mut self) {
-        let is_usual =
-            self.timeline.is_settled && !self.timeline.has_corrections() && self.flips.is_empty();
+        let is_usual = self.timeline.is_settled
+            && !self.timeline.has_corrections()
+            && self.timeline.flips.is_empty();
         if !is_usual || self.status.is_off_cpu || self.status.end.is_some() {
             return;
         }
