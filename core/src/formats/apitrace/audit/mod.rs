@@ -2,19 +2,21 @@
 
 mod known;
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use super::decode::grammar::{Space, StreamError, TokenSink, ValueToken};
 use super::dump::Readable;
 use super::dump::feed::StreamReader;
 use super::dump::names::Names;
-use super::layout::VERSION_MAX;
+use super::expand::zstd::seek_table_span;
+use super::layout::{VERSION_MAX, ZSTD_MAGIC};
 use super::limits::OPEN_CALLS;
 use crate::kit::num::to_u64;
 use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};
 use crate::model::options::Options;
-use crate::model::tile::Walk;
+use crate::model::tile::{Fields, Tile, Walk};
 use crate::sight::content::LOOKED_AT;
 use crate::sight::filler::Filler;
 use crate::sight::rules::sender;
@@ -34,8 +36,21 @@ pub(super) fn audit(
     options: &Options,
     auditor: &mut Auditor<'_>,
 ) {
-    auditor.tiles(tiles, options, TileReader::of(|_| false), &mut |_, _, _| {});
-    audit_container(auditor, source);
+    let further = Cell::new((0, None));
+    let walk: Walk<'_> = &|each| {
+        tiles(&mut |tile: Tile, fields: Fields<'_>| {
+            if has_more(source, &tile) {
+                let (count, first): (u64, Option<Span>) = further.get();
+                further.set((count.saturating_add(1), first.or(Some(tile.span))));
+            }
+            each(tile, fields);
+        });
+    };
+    auditor.tiles(walk, options, TileReader::of(|_| false), &mut |_, _, _| {});
+    if let (count, Some(first)) = further.get() {
+        let subject = ("container", "part besides the stream");
+        auditor.add(&sender::UNKNOWN_CONTENT, subject, count, first, Excerpt::None);
+    }
     let Some(readable) = Readable::open(source, &options.limits) else { return };
     let mut reader = StreamAudit::new(auditor, options.limits.count_of(&OPEN_CALLS));
     readable.feed(&options.limits, &mut reader);
@@ -44,14 +59,23 @@ pub(super) fn audit(
 /// Flags of a gzip header with fields beyond its ten bytes: extra field, name, comment.
 const GZIP_FIELDS: u8 = 0x1c;
 
-/// Judges the header of a container: the name of a file or a comment in that of gzip.
-fn audit_container(auditor: &mut Auditor<'_>, source: &Source<'_>) {
-    let head = source.read(0, 10);
-    let flags = head.strip_prefix(b"\x1f\x8b\x08").and_then(|rest| rest.first());
-    if flags.is_some_and(|flags| flags & GZIP_FIELDS != 0) {
-        let place = Span::new(Layer::stored(0), 0, 10);
-        let subject = ("gzip header", "field");
-        auditor.see(&sender::UNKNOWN_CONTENT, subject, place, Excerpt::None);
+/// Length of the header of a skippable frame of zstd.
+const SKIPPABLE_HEADER: u64 = 8;
+
+/// Returns whether a unit of the container holds more than a part of the stream: the name of a file
+/// or a comment in the header of gzip, or what a skippable frame of zstd holds besides a seek table.
+fn has_more(source: &Source<'_>, tile: &Tile) -> bool {
+    let span = tile.span;
+    let head = source.read(span.start, span.start.saturating_add(4).min(span.end));
+    match tile.name {
+        _ if !span.layer.is_stored() => false,
+        "gzip stream" => head.get(3).is_some_and(|flags| flags & GZIP_FIELDS != 0),
+        "zstd frame" => {
+            !head.starts_with(&ZSTD_MAGIC)
+                && span.len() > SKIPPABLE_HEADER
+                && seek_table_span(source) != Some(span)
+        }
+        _ => false,
     }
 }
 

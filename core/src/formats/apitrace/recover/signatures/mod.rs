@@ -17,6 +17,7 @@
 //! id has a name if all of them give it the same (`table`).
 
 mod by_use;
+mod names;
 mod table;
 
 use std::sync::LazyLock;
@@ -28,6 +29,7 @@ use crate::formats::apitrace::decode::grammar::Space;
 use crate::formats::apitrace::decode::tracker::StreamTracker;
 use crate::kit::num::to_usize;
 use by_use::find_by_use;
+pub use names::known_names;
 use table::{Table, Tables};
 
 /// The tables, packed.

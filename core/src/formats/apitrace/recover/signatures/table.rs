@@ -55,6 +55,20 @@ impl Tables {
     pub(super) fn all(&self) -> impl Iterator<Item = Table<'_>> {
         self.stored.iter().map(|stored| Table { pool: &self.pool, stored })
     }
+
+    /// Returns every definition once, with its namespace.
+    pub(super) fn definitions(&self) -> impl Iterator<Item = (Space, &[u8])> {
+        let runs = |stored: &StoredTable| SPACES.into_iter().zip(stored.runs.clone());
+        let mut spaces = vec![None; self.pool.len()];
+        for (space, runs) in self.stored.iter().flat_map(runs) {
+            for run in runs {
+                let of_run = spaces.iter_mut().skip(to_usize(run.place)).take(to_usize(run.count));
+                of_run.for_each(|one| *one = Some(space));
+            }
+        }
+        let all = spaces.into_iter().zip(&self.pool);
+        all.filter_map(|(space, raw)| Some((space?, raw.as_ref())))
+    }
 }
 
 /// A table.
