@@ -34,8 +34,9 @@ const JUDGED: &str = "\
     auxtrace_error.msg auxtrace_info.filter bpf_event.tag bpf_metadata.prog_name \
     build_id.build_id build_id.filename callchain.nr cgroup.path comm.comm debug.text dso.name \
     dso_symbol.name event_type.name event_update.name event_update.unit file.path \
-    kernel_symbol.kallsyms ksymbol.name message.unknown meta_info.plain meta_info.value \
-    mmap.filename mmap2.build_id mmap2.filename program.name program.tag raw.size record.rest \
+    kernel_symbol.kallsyms ksymbol.name message.unknown meta_info.events meta_info.plain \
+    meta_info.system meta_info.time meta_info.value meta_info.version mmap.filename \
+    mmap2.build_id mmap2.filename program.name program.tag raw.size record.rest \
     regs_intr.regs regs_user.regs split.data stack_user.size symbol.name \
     thread_map.entries[].comm tracing.cmdlines tracing.format tracing.kallsyms tracing.printk \
     tracing.system tracing.version tracing_data.unread unwind_file.data";
@@ -52,8 +53,9 @@ pub(super) const AUX_DATA: &str = "auxtrace.data";
 /// First word of the CPUs of an Embedded Trace Extension.
 const TRACE_EXTENSION: &[u8; 8] = b"PPPPPPPP";
 
-/// Fields without which perf cannot read the programs that it names.
-const OPAQUE: &[&str] = &["btf.data", "program.info"];
+/// Fields without which perf cannot read the programs that it names, and numbers in their shortest
+/// form in a message.
+const OPAQUE: &[&str] = &["btf.data", "message.unknown_number", "program.info"];
 /// The same: the arrays after the description of a program.
 const PROGRAM_DATA: &str = "program.data";
 /// Numbers that readers need as they are, whatever they hold: of tracers and of BPF programs.
@@ -82,7 +84,10 @@ pub(super) fn knowledge(tile: &Tile, field: &Field) -> Knowledge {
     let is_known = match label {
         // Its fields are read one by one.
         "attr" if tile.name == "attrs" => false,
-        "attr" | "event.attr" => bytes.get(to_usize(ATTR_SIZE_KNOWN.into())..).is_none_or(is_empty),
+        "attr" | "event.attr" => {
+            let newer = bytes.get(to_usize(ATTR_SIZE_KNOWN.into())..);
+            newer.is_none_or(is_empty) && !has_word(bytes)
+        }
         // A pipe does not tell how many there are.
         "cpus" => !has_word(bytes),
         // A part of a trace, which may hold any bytes.

@@ -219,7 +219,6 @@ impl Record<'_> {
             "stack_user.size" | "regs_user.regs" | "regs_intr.regs" | "raw.size" => {
                 self.audit_memory(auditor, field, bytes);
             }
-            "meta_info.plain" => auditor.text(self.section, text, place),
             // The padding after the text of the record.
             "rest" if known::ends_with_text(self.section) => {
                 if bytes.iter().any(|byte| *byte != 0) {
@@ -240,7 +239,10 @@ impl Record<'_> {
         let len = field.span.len();
         let excerpt = Excerpt::Bytes(bytes, len);
         match field.label.as_ref() {
-            "symbol.name" | "dso_symbol.name" | "meta_info.value" | "debug.text" => {
+            label if label.starts_with("meta_info.") => {
+                self.audit_meta(auditor, label, (text, bytes), place);
+            }
+            "symbol.name" | "dso_symbol.name" | "debug.text" => {
                 auditor.text(self.section, text, place);
                 let noun = if field.label.ends_with(".name") { "symbol" } else { "value" };
                 let kind = (&sender::EXTRA_METADATA, noun);
@@ -267,6 +269,31 @@ impl Record<'_> {
                 auditor.unclaimed(self.section, (bytes, len), place);
             }
             _ => {}
+        }
+    }
+
+    /// Judges a value of META_INFO by the shape that simpleperf gives to those of its key.
+    fn audit_meta(
+        &self,
+        auditor: &mut Auditor<'_>,
+        label: &str,
+        (text, bytes): (&[u8], &[u8]),
+        place: Place,
+    ) {
+        auditor.text(self.section, text, place);
+        let kind: (&'static Rule, _) = match label {
+            "meta_info.system" => (&sender::SYSTEM, "description"),
+            _ => (&sender::EXTRA_METADATA, "value"),
+        };
+        let parts: Vec<&[u8]> = match label {
+            "meta_info.version" => words::version_details(text).collect(),
+            "meta_info.events" => words::chosen_events(text).collect(),
+            "meta_info.plain" if words::is_meta_value(text) => Vec::new(),
+            "meta_info.time" if words::is_time(text) => Vec::new(),
+            _ => return self.hide_text(auditor, kind, (text, bytes), place),
+        };
+        for part in parts.into_iter().filter(|part| *part != b"build") {
+            self.hide_text(auditor, kind, (part, part), place.of_part(text, part));
         }
     }
 
@@ -368,7 +395,7 @@ impl Record<'_> {
             "tracing.system" => words::is_system(text) || text.is_empty(),
             "tracing.version" => words::is_harmless(text),
             "tracing.format" if system.is_empty() => words::is_page(text),
-            "tracing.format" => words::is_system(system) && !words::is_probe(text),
+            "tracing.format" => words::is_format(system, text),
             _ => return,
         };
         auditor.text(self.section, text, place);

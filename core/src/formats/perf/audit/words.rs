@@ -28,6 +28,10 @@ const WORDS: &str = "\
     trace_offcpu exclude_perf branch_filtering app_package_name app_debuggable product_props \
     recording_process android_build_fingerprint android_build_type";
 
+/// Tracepoints of Linux 6.12 and 6.18, a line per system or a part of it. Those of system calls lack
+/// `sys_enter_` and `sys_exit_`.
+static TRACEPOINTS: &str = include_str!("tracepoints.txt");
+
 /// Systems of tracepoints in Linux 6.12.
 const SYSTEMS: &str = "\
     alarmtimer asoc avc block bpf_test_run bpf_trace bridge btrfs cfg80211 cgroup clk cma \
@@ -55,7 +59,15 @@ pub(super) fn is_harmless(text: &[u8]) -> bool {
 fn is_tracepoint(text: &[u8]) -> bool {
     let at = text.iter().position(|byte| *byte == b':');
     let parts = at.and_then(|at| Some((text.get(..at)?, text.get(at.checked_add(1)?..)?)));
-    parts.is_some_and(|(system, name)| is_system(system) && is_identifier(name))
+    parts.is_some_and(|(system, name)| has_tracepoint(system, name))
+}
+
+/// Returns whether a system of the kernel has a tracepoint of this name.
+fn has_tracepoint(system: &[u8], name: &[u8]) -> bool {
+    let call = name.strip_prefix(b"sys_enter_").or_else(|| name.strip_prefix(b"sys_exit_"));
+    let name = call.filter(|_| system == b"syscalls").unwrap_or(name);
+    let mut lines = TRACEPOINTS.lines().filter_map(|line| line.split_once(": "));
+    lines.any(|(of, names)| of.as_bytes() == system && holds(names, name))
 }
 
 /// Returns whether a system of tracepoints is one of the kernel, not of a user's probes.
@@ -63,24 +75,27 @@ pub(super) fn is_system(text: &[u8]) -> bool {
     holds(SYSTEMS, text)
 }
 
-fn is_identifier(name: &[u8]) -> bool {
-    let is_part = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || *byte == b'_';
-    !name.is_empty() && name.iter().all(is_part)
+/// Returns whether the format of an event is that of a tracepoint of the kernel.
+pub(super) fn is_format(system: &[u8], format: &[u8]) -> bool {
+    let line = format.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let name = line.strip_prefix(b"name: ");
+    !is_probe(format) && name.is_some_and(|name| has_tracepoint(system, name))
 }
+
+/// Numbers in the description of the pages of ftrace: sizes, places and types. A page has 4 to
+/// 64 KiB, without its header of 8 or 16 bytes.
+const PAGE_NUMBERS: &str =
+    "0 1 4 5 8 12 16 27 28 29 30 31 32 4080 4084 8176 8180 16368 16372 32752 32756 65520 65524";
 
 /// Returns whether a text describes the pages of ftrace, and nothing else.
 pub(super) fn is_page(text: &[u8]) -> bool {
-    let is_separator = |byte: u8| !(byte.is_ascii_alphanumeric() || byte == b'_');
-    let is_word = |word: &[u8]| {
-        let is_type =
-            word.strip_prefix(b"u").is_some_and(|bits| bits.iter().all(u8::is_ascii_digit));
-        is_type || holds(WORDS, word)
-    };
-    has_only(text, is_separator, is_word)
+    let is_separator = |byte: &u8| !(byte.is_ascii_alphanumeric() || *byte == b'_');
+    let mut words = text.split(is_separator).filter(|word| !word.is_empty());
+    words.all(|word| [WORDS, PAGE_NUMBERS, "u8 u16 u32 u64"].iter().any(|list| holds(list, word)))
 }
 
 /// Returns whether the format of an event is that of a probe, whose fields a user named.
-pub(super) fn is_probe(format: &[u8]) -> bool {
+fn is_probe(format: &[u8]) -> bool {
     format.windows(7).any(|part| part == b"__probe")
 }
 
@@ -95,6 +110,9 @@ pub(super) fn is_machine(text: &[u8]) -> bool {
     holds(MACHINES, text)
 }
 
+/// Most digits of a number of a version that stays.
+const VERSION_DIGITS: usize = 3;
+
 /// Returns the parts of the version of perf that no reader needs: `57`, `deb13` and `amd64` of
 /// `6.12.57+deb13-amd64`. The first two numbers, and `el9` of a distribution that adds features of
 /// later versions, decide which faults readers accept.
@@ -103,7 +121,7 @@ pub(super) fn version_details(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     let parts = text.split(is_separator).enumerate();
     let details = parts.filter(|(index, part)| {
         let rest = part.strip_prefix(b"el").unwrap_or(part);
-        let is_number = rest.iter().all(u8::is_ascii_digit);
+        let is_number = rest.len() <= VERSION_DIGITS && rest.iter().all(u8::is_ascii_digit);
         !part.is_empty() && !(is_number && (*index < 2 || rest.len() < part.len()))
     });
     details.map(|(_, part)| part)
@@ -116,11 +134,11 @@ pub(super) fn is_filter(part: &[u8]) -> bool {
     is_range || holds("filter start stop tracestop", part)
 }
 
-/// Names of maps that the kernel and perf give, as they begin.
+/// Names of maps that the kernel and perf give.
 const MAPS: &[&str] = &[
     "[kernel.kallsyms]",
     "[kernel]",
-    "[guest.kernel.kallsyms",
+    "[guest.kernel.kallsyms]",
     "[vdso]",
     "[vdso32]",
     "[vvar]",
@@ -136,19 +154,47 @@ const MAPS: &[&str] = &[
     "/",
 ];
 /// Ends of the names of the kernel's maps.
-const MAP_ENDS: &[&str] = &["", "_text", "_stext", "_etext"];
+const MAP_ENDS: &[&str] = &["_text", "_stext", "_etext"];
+/// The beginning of the name of a guest's kernel, before the number of its process.
+const GUEST: &[u8] = b"[guest.kernel.kallsyms.";
+/// Most digits of the number of a process.
+const PID_DIGITS: usize = 7;
 
 /// Returns whether a map has a name that the kernel or perf gives.
 pub(super) fn is_map(name: &[u8]) -> bool {
-    MAPS.iter().any(|map| {
-        let rest = name.strip_prefix(map.as_bytes());
-        rest.is_some_and(|rest| {
-            let rest = rest.strip_prefix(b"]").unwrap_or(rest);
-            let digits = rest.strip_prefix(b".").unwrap_or(rest);
-            let is_number = digits.iter().all(|byte| byte.is_ascii_digit() || *byte == b']');
-            is_number || MAP_ENDS.iter().any(|end| end.as_bytes() == rest)
-        })
-    })
+    let end = MAP_ENDS.iter().find_map(|end| name.strip_suffix(end.as_bytes()));
+    let map = end.unwrap_or(name);
+    let guest = map.strip_prefix(GUEST).and_then(|rest| rest.strip_suffix(b"]"));
+    MAPS.iter().any(|known| known.as_bytes() == map)
+        || guest.is_some_and(|pid| pid.len() <= PID_DIGITS && pid.iter().all(u8::is_ascii_digit))
+}
+
+/// Values of META_INFO that simpleperf writes by itself: switches, clocks, types of apps and
+/// filters of branches.
+const META_VALUES: &str = "\
+    true false monotonic monotonic_raw realtime boottime perf debuggable profileable unknown any \
+    any_call any_ret ind_call u k hv";
+
+/// Returns whether a value of META_INFO consists of words that simpleperf writes by itself.
+pub(super) fn is_meta_value(value: &[u8]) -> bool {
+    has_only(value, |byte| byte == b',', |word| holds(META_VALUES, word))
+}
+
+/// Returns whether a value of META_INFO is a time in seconds, which begins with 1 until 2033.
+pub(super) fn is_time(value: &[u8]) -> bool {
+    value.len() == 10 && value.starts_with(b"1") && value.iter().all(u8::is_ascii_digit)
+}
+
+/// Returns the names of events in a value of META_INFO that a user chose; type and config follow
+/// each: `cpu-cycles:u,0,0`.
+pub(super) fn chosen_events(value: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let is_number = |part: &[u8]| part.iter().all(u8::is_ascii_digit);
+    let parts = value.split(|byte| matches!(byte, b',' | b'\n')).enumerate();
+    let chosen = parts.filter(move |(index, part)| match index % 3 {
+        0 => !is_harmless(part),
+        _ => !is_number(part),
+    });
+    chosen.map(|(_, part)| part)
 }
 
 #[cfg(test)]
@@ -162,6 +208,7 @@ mod tests {
             b"cycles:u",
             b"dummy:HG",
             b"sched:sched_switch",
+            b"syscalls:sys_enter_openat",
             b"{cpu-clock,page-faults}",
             b"anon group",
             b"cpu/cycles/",
@@ -169,7 +216,17 @@ mod tests {
         ] {
             assert!(is_harmless(name), "{name:?}");
         }
-        for name in [&b"secret"[..], b"probe_app:login", b"cycles:secret", b"sched:SECRET"] {
+        for name in [
+            &b"secret"[..],
+            b"probe_app:login",
+            b"cycles:secret",
+            b"cycles:4111111111",
+            b"sched:SECRET",
+            b"sched:hunter2secret",
+            b"xen:hunter2",
+            b"syscalls:sys_enter_hunter2",
+            b"10.1.2.3",
+        ] {
             assert!(!is_harmless(name), "{name:?}");
         }
         assert!(is_system(b"syscalls") && !is_system(b"probe_app"));
@@ -187,7 +244,28 @@ mod tests {
         assert_eq!(details("7.0.secret~elsecret"), "secret elsecret");
         assert_eq!(details("1.build.7848450"), "build 7848450");
         assert_eq!(details("6.1"), "");
+        assert_eq!(details("5551234567.4111111111.el4111"), "5551234567 4111111111 el4111");
         assert!(is_machine(b"aarch64") && !is_machine(b"secret"));
+    }
+
+    #[test]
+    fn formats_of_tracepoints_and_pages_are_known_by_their_names_and_numbers() {
+        assert!(is_format(b"sched", b"name: sched_switch\nID: 316\n"));
+        for format in [&b"name: hunter2\nID: 1\n"[..], b"name: sched_switch\n __probe_ip", b""] {
+            assert!(!is_format(b"sched", format), "{format:?}");
+        }
+        assert!(is_page(b"\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"));
+        assert!(!is_page(b"field: u64 hunter2;") && !is_page(b"size:4111;"));
+    }
+
+    #[test]
+    fn values_of_simpleperf_have_the_shape_of_their_key() {
+        assert!(is_meta_value(b"monotonic") && is_meta_value(b"any,u") && is_meta_value(b"31"));
+        assert!(!is_meta_value(b"hunter2secret") && !is_meta_value(b"4111111111"));
+        assert!(is_time(b"1700000000") && !is_time(b"4111111111") && !is_time(b"17"));
+        let chosen = |value: &'static str| chosen_events(value.as_bytes()).collect::<Vec<_>>();
+        assert_eq!(chosen("cpu-cycles:u,0,0\nsched:sched_switch,2,316\n"), [b""; 0]);
+        assert_eq!(chosen("hunter2,0,secret"), [&b"hunter2"[..], b"secret"]);
     }
 
     #[test]
@@ -212,8 +290,15 @@ mod tests {
         ] {
             assert!(is_map(name), "{name:?}");
         }
-        for name in [&b"[secret]"[..], b"secret.so", b"/secret", b"[kernel.kallsyms]_secret", b""] {
-            assert!(!is_map(name) || name.is_empty(), "{name:?}");
+        for name in [
+            &b"[secret]"[..],
+            b"secret.so",
+            b"/secret",
+            b"[kernel.kallsyms]_secret",
+            b"[heap]4111111111111111",
+            b"[guest.kernel.kallsyms.4111111111111111]",
+        ] {
+            assert!(!is_map(name), "{name:?}");
         }
     }
 }

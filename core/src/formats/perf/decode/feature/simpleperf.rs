@@ -28,23 +28,23 @@ const DEX_FILE: u32 = 3;
 /// Most bytes of a number in a message, of 7 bits each.
 const NUMBER_MOST: u32 = 10;
 
-/// Keys of META_INFO whose values readers need and that name nobody. Values of other keys, such as
-/// `app_package_name`, are private.
-const PLAIN_KEYS: [&[u8]; 14] = [
-    b"simpleperf_version",
-    b"android_sdk_version",
-    b"android_version",
-    b"app_type",
-    b"clockid",
-    b"cpu_usage",
-    b"event_type_info",
-    b"kernel_symbols_available",
-    b"kernel_version",
-    b"system_wide_collection",
-    b"timestamp",
-    b"trace_offcpu",
-    b"exclude_perf",
-    b"branch_filtering",
+/// Keys of META_INFO whose values may be plain facts, and the labels of these. Values of other keys,
+/// such as `app_package_name`, are private.
+const META_KEYS: [(&[u8], &str); 14] = [
+    (b"simpleperf_version", "meta_info.version"),
+    (b"android_sdk_version", "meta_info.plain"),
+    (b"android_version", "meta_info.system"),
+    (b"app_type", "meta_info.plain"),
+    (b"clockid", "meta_info.plain"),
+    (b"cpu_usage", "meta_info.plain"),
+    (b"event_type_info", "meta_info.events"),
+    (b"kernel_symbols_available", "meta_info.plain"),
+    (b"kernel_version", "meta_info.system"),
+    (b"system_wide_collection", "meta_info.plain"),
+    (b"timestamp", "meta_info.time"),
+    (b"trace_offcpu", "meta_info.plain"),
+    (b"exclude_perf", "meta_info.plain"),
+    (b"branch_filtering", "meta_info.plain"),
 ];
 
 /// The meaning of a field of a message.
@@ -143,8 +143,8 @@ pub(super) fn file(own: &mut Cursor<'_>) -> Result<(), FeatureError> {
 /// Reads a key and its value.
 pub(super) fn meta_info(cursor: &mut Cursor<'_>) -> Result<(), FeatureError> {
     let key = text(cursor, "meta_info.key")?;
-    let is_plain = PLAIN_KEYS.contains(&key);
-    text(cursor, if is_plain { "meta_info.plain" } else { "meta_info.value" })?;
+    let label = META_KEYS.iter().find(|(of, _)| *of == key).map(|(_, label)| *label);
+    text(cursor, label.unwrap_or("meta_info.value"))?;
     Ok(())
 }
 
@@ -173,10 +173,12 @@ pub(super) fn message(cursor: &mut Cursor<'_>, fields: Message) -> Result<(), Fe
         let index = usize::try_from((key >> 3).wrapping_sub(1)).unwrap_or(usize::MAX);
         let kind = fields.get(index).copied();
         match key & 7 {
-            0 => drop(number(cursor, "message.number")?),
-            1 => cursor.skip(1, 8, "message.number")?,
+            0 if kind.is_some() => drop(number(cursor, "message.number")?),
+            0 => drop(number(cursor, "message.unknown_number")?),
+            // simpleperf writes no number of a fixed size.
+            1 => cursor.skip(1, 8, "message.unknown")?,
             2 => counted(cursor, kind)?,
-            5 => cursor.skip(1, 4, "message.number")?,
+            5 => cursor.skip(1, 4, "message.unknown")?,
             value => {
                 let (label, span) = ("message.wire_type", cursor.since(start));
                 return Err(FeatureError::Number { label, value, range: (0, 5), span });
