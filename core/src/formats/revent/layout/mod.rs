@@ -215,6 +215,14 @@ pub mod kind {
     pub const REL: u16 = 2;
     /// Absolute axes.
     pub const ABS: u16 = 3;
+    /// Numbers of keys, serial numbers and times.
+    pub const MSC: u16 = 4;
+    /// Switches.
+    pub const SWITCH: u16 = 5;
+    /// Lamps.
+    pub const LED: u16 = 0x11;
+    /// Delay and period of a repeat, in milliseconds.
+    pub const REP: u16 = 0x14;
     /// Highest type.
     pub const LAST: u16 = 0x1f;
 }
