@@ -203,7 +203,8 @@ fn join(path: &str, key: &str, is_array: bool) -> String {
         return format!("{path}[]");
     }
     let is_number = !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_digit());
-    let is_model = path == "ovni.require" && MODELS.contains(&key);
-    let key = if is_number || is_model { "*" } else { key };
+    // Only models are required.
+    let is_any = if path == "ovni.require" { MODELS.contains(&key) } else { is_number };
+    let key = if is_any { "*" } else { key };
     if path.is_empty() { key.to_string() } else { format!("{path}.{key}") }
 }

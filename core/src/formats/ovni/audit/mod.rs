@@ -14,7 +14,7 @@ use crate::model::recording::FileSet;
 use crate::model::tile::{Tile, TileKind, Walk};
 use crate::sight::filler::Filler;
 use crate::sight::rules::sender;
-use crate::sight::{Auditor, Excerpt, NamePart, Place, TileReader, harmless};
+use crate::sight::{Auditor, Excerpt, NamePart, Place, TileReader};
 
 /// Faults on which ovnidump may crash.
 pub(super) const HAZARDS: &[&str] = &["OV1001", "OV1005"];
@@ -22,6 +22,9 @@ pub(super) const HAZARDS: &[&str] = &["OV1001", "OV1005"];
 /// Words of the first line of the table of clock offsets.
 const OFFSET_WORDS: &[&[u8]] =
     &[b"rank", b"hostname", b"offset_median", b"offset_mean", b"offset_std"];
+
+/// The column with the name of the host.
+const HOST_COLUMN: usize = 1;
 
 /// Names of files in a trace.
 const FILES: &[&str] = &["stream.json", "stream.obs", "metadata.json", CLOCK_OFFSETS];
@@ -76,7 +79,7 @@ fn audit_event(auditor: &mut Auditor<'_>, tile: &Tile, fields: &[Field]) {
     });
     let row = code.and_then(lookup::by_code);
     let known = match row.map(|row| row.payload) {
-        Some(Payload::Exact(len)) if of("size").is_none() => usize::from(len).max(bytes.len()),
+        Some(Payload::Exact(len)) if of("size").is_none() => usize::from(len),
         Some(Payload::Jumbo(len)) if of("size").is_some() => usize::from(len),
         _ => 0,
     };
@@ -91,7 +94,7 @@ fn audit_event(auditor: &mut Auditor<'_>, tile: &Tile, fields: &[Field]) {
     let text = rest.split(|byte| *byte == 0).next().unwrap_or_default();
     auditor.text("payload", text, place);
     auditor.blob("payload", bytes, all.into());
-    if known > 0 {
+    if known > 0 && of("size").is_some() {
         let (rule, subject) = (&sender::CHOSEN_NAME, ("payload", "label"));
         auditor.hide(rule, subject, 1, place.private(rest, Filler::Name), Excerpt::Text(text));
     } else {
@@ -101,29 +104,27 @@ fn audit_event(auditor: &mut Auditor<'_>, tile: &Tile, fields: &[Field]) {
     }
 }
 
-/// Judges the table of clock offsets, which names hosts.
+/// Judges the table of clock offsets: each line has a rank, a host and numbers.
 fn audit_offsets(auditor: &mut Auditor<'_>, layer: Layer, text: &[u8]) {
     let whole = Place::from(Span::new(layer, 0, to_u64(text.len())));
-    for word in text.split(u8::is_ascii_whitespace) {
-        if !harmless::is_number(word) && !is_offset(word) && !OFFSET_WORDS.contains(&word) {
-            let (place, excerpt) = (whole.of_part(text, word), Excerpt::Text(word));
-            let subject = ("clock-offsets", "host name");
-            auditor.hide(
-                &sender::HOST_NAME,
-                subject,
-                1,
-                place.private(word, Filler::Name),
-                excerpt,
-            );
+    for line in text.split(|byte| *byte == b'\n') {
+        let words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+        for (column, word) in words.enumerate() {
+            let is_fact = OFFSET_WORDS.contains(&word)
+                || column != HOST_COLUMN && column < OFFSET_WORDS.len() && is_offset(word);
+            if !is_fact {
+                let subject = ("clock-offsets", "host name");
+                let private = whole.of_part(text, word).private(word, Filler::Name);
+                auditor.hide(&sender::HOST_NAME, subject, 1, private, Excerpt::Text(word));
+            }
         }
     }
 }
 
-/// Returns whether a word is a number, such as `-1.5e+06`.
+/// Returns whether a word is a finite number, such as `-1.5e+06`.
 fn is_offset(word: &[u8]) -> bool {
-    let is_part = |byte: &u8| byte.is_ascii_digit() || b"+-.e".contains(byte);
-    word.first().is_some_and(|byte| byte.is_ascii_digit() || *byte == b'-')
-        && word.iter().all(is_part)
+    let number = std::str::from_utf8(word).ok().and_then(|word| word.parse::<f64>().ok());
+    number.is_some_and(f64::is_finite)
 }
 
 /// Judges the names in the path of a file.
