@@ -9,7 +9,7 @@ use crate::model::tile::{Tile, Walk};
 use crate::sight::filler::Filler;
 use crate::sight::rules::sender;
 use crate::sight::text::TEXT_LOOKED_AT;
-use crate::sight::{Auditor, Excerpt, Place, TileReader};
+use crate::sight::{Auditor, Excerpt, Knowledge, Place, TileReader};
 
 /// Values that QEMU uses without a check: indexes, lengths and counts that make it crash, abort,
 /// allocate or hang.
@@ -25,8 +25,15 @@ pub(super) fn audit(
     options: &Options,
     auditor: &mut Auditor<'_>,
 ) {
-    let is_wanted = |tile: &Tile| content(tile) != Holds::Facts;
-    auditor.tiles(tiles, options, TileReader::of(is_wanted), &mut |auditor, tile, noted| {
+    let reader = TileReader {
+        is_wanted: |tile| tile.name == "header" || content(tile) != Holds::Facts,
+        knowledge: |_, field| match field.label.as_ref() {
+            "reserved" => Knowledge::Unknown,
+            _ => Knowledge::Known,
+        },
+        is_needed: |_| false,
+    };
+    auditor.tiles(tiles, options, reader, &mut |auditor, tile, noted| {
         let (rule, noun) = match content(tile) {
             Holds::Facts => return,
             Holds::Input => return audit_input(auditor, tile, noted),
