@@ -29,6 +29,7 @@ mod pages;
 mod pictures;
 mod plans;
 mod planted;
+mod planted_spellings;
 mod planted_words;
 mod platforms;
 mod policy;

@@ -45,14 +45,18 @@ fn everything(path: &Path) -> Vec<u8> {
     all
 }
 
+/// Whether part of a word is there, in wide characters, too.
+fn has(bytes: &[u8], word: &[u8]) -> bool {
+    let wide: Vec<u8> = word[..6].iter().flat_map(|byte| [*byte, 0]).collect();
+    bytes.windows(6).any(|part| part == &word[..6]) || bytes.windows(12).any(|part| part == wide)
+}
+
 fn has_word(bytes: &[u8]) -> bool {
-    // Part of it, and in wide characters, too.
-    let wide: Vec<u8> = WORD[..6].iter().flat_map(|byte| [*byte, 0]).collect();
-    bytes.windows(6).any(|part| part == &WORD[..6]) || bytes.windows(12).any(|part| part == wide)
+    has(bytes, WORD)
 }
 
 /// Redacts what is at `path`; returns the places that are left, or `None` if nothing was written.
-fn redacted(path: &Path, output: &Path) -> Option<Left> {
+pub(super) fn redacted(path: &Path, output: &Path) -> Option<Left> {
     let ran = run!("redact", path, "-o", output, "--format", "json");
     if ran.code == 4 {
         assert!(!output.exists());
@@ -72,15 +76,19 @@ fn redacted(path: &Path, output: &Path) -> Option<Left> {
 }
 
 /// Judges the fate of a word in a recording; `base` is left without the word.
-fn judge(path: &Path, base: &Left) -> Fate {
+pub(super) fn judge_word(path: &Path, base: &Left, word: &[u8]) -> Fate {
     let folder = TempDir::new().unwrap();
     let output = folder.path().join("output");
     let Some(left) = redacted(path, &output) else { return Fate::Refused };
-    if !has_word(&everything(&output)) {
+    if !has(&everything(&output), word) {
         return Fate::Gone;
     }
     let is_new = |(key, count): (&(String, String), &u64)| base.get(key).unwrap_or(&0) < count;
     if left.iter().any(is_new) { Fate::Named } else { Fate::Hidden(format!("{left:?}")) }
+}
+
+fn judge(path: &Path, base: &Left) -> Fate {
+    judge_word(path, base, WORD)
 }
 
 pub(super) fn judge_file(name: &str, bytes: &[u8], base: &Left) -> Fate {
@@ -132,7 +140,6 @@ fn plant_in_fields(name: &str, bytes: &[u8], facts: &[&str], share: Share) -> (u
     let is_wanted =
         |leaf: &Leaf| leaf.len > 8 && !leaf.is_number && !facts.contains(&leaf.name.as_str());
     for leaf in share.of(all.into_iter().filter(is_wanted)) {
-        // Texts end with a NUL, and names of private folders begin with `/`.
         let mut planted = bytes.to_vec();
         planted[leaf.start..leaf.start + 8].copy_from_slice(WORD);
         let place = format!("{name}: {} at {:#x}, {} bytes", leaf.name, leaf.start, leaf.len);
@@ -146,11 +153,10 @@ fn plant_in_fields(name: &str, bytes: &[u8], facts: &[&str], share: Share) -> (u
     (gone, named)
 }
 
-/// Fields of several numbers: plain facts. The parts of a BPF program and of a trace are named as
-/// left in any recording, whatever they hold.
+/// Fields of several numbers: plain facts. Parts of a BPF program and of a trace are always named.
 const PERF_FACTS: &str = "\
-    branch_stack.nr ids event.ids event.attr attr cpu_map.nr bitmap.entries cpus \
-    auxtrace.entries callchain.nr weight event_update.scale program.info btf.data aux.size";
+    branch_stack.nr ids event.ids cpu_map.nr bitmap.entries cpus auxtrace.entries \
+    callchain.nr weight event_update.scale program.info btf.data aux.size";
 
 #[test]
 fn a_word_in_any_field_of_a_perf_recording_is_gone_or_named() {
@@ -384,12 +390,12 @@ fn paths_in_the_filter_of_a_tracer_are_replaced_and_the_words_about_the_machine_
 }
 
 /// A trace of one thread.
-fn thread(change: impl FnOnce(Thread, Stream) -> (Thread, Stream)) -> Trace {
+pub(super) fn thread(change: impl FnOnce(Thread, Stream) -> (Thread, Stream)) -> Trace {
     let (thread, stream) = change(Thread::new(7, 8), Stream::at(1_000).begin(0));
     Trace::of(&thread, stream.end())
 }
 
-fn write_trace(trace: &Trace) -> TempDir {
+pub(super) fn write_trace(trace: &Trace) -> TempDir {
     let files: Vec<(String, Vec<u8>)> = trace
         .files
         .iter()
