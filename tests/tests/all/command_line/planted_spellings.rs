@@ -2,6 +2,7 @@
 
 use tracemend_tests::forge::apitrace::container::zstd;
 use tracemend_tests::forge::apitrace::{Container, Stream as ApiStream, Value as ApiValue};
+use tracemend_tests::forge::ovni::Thread;
 use tracemend_tests::forge::perf::simpleperf;
 use tracemend_tests::forge::perf::{Attr, Maker, Record};
 use tracemend_tests::forge::revent::{Layout, Recording as Input, SYN};
@@ -26,12 +27,17 @@ const NAMES: [(&str, &str); 10] = [
     ("GL_HUNTER2SECRET", "HUNTER2"),
 ];
 /// Secrets like numbers, versions and addresses.
-const NUMBERS: [&str; 5] =
-    ["4111-1111-1111-1111", "4111111111111111", "10.20.30.41", "2027.03.01 1234567", "4111 1111"];
+const NUMBERS: [(&str, &str); 5] = [
+    ("4111-1111-1111-1111", "4111-1"),
+    ("4111111111111111", "411111"),
+    ("10.20.30.41", ".30.41"),
+    ("2027.03.01 1234567", "123456"),
+    ("4111 1111", "4111 1"),
+];
 
 /// Spellings of a secret, each with the part that is looked for.
 fn spellings() -> impl Iterator<Item = (&'static str, &'static str)> {
-    NAMES.into_iter().chain(NUMBERS.map(|number| (number, number)))
+    NAMES.into_iter().chain(NUMBERS)
 }
 
 fn judge(name: &str, bytes: &[u8], base: &Left, word: &[u8]) -> Fate {
@@ -39,8 +45,8 @@ fn judge(name: &str, bytes: &[u8], base: &Left, word: &[u8]) -> Fate {
     judge_word(&folder.path().join(name), base, word)
 }
 
-fn assert_not_hidden(what: &str, fate: &Fate) {
-    assert!(!matches!(fate, Fate::Hidden(_)), "{what}: {fate:?}");
+fn assert_not_hidden(place: &str, fate: &Fate) {
+    assert!(!matches!(fate, Fate::Hidden(_)), "{place}: {fate:?}");
 }
 
 #[test]
@@ -81,7 +87,7 @@ fn a_name_that_no_tracer_defines_is_named() {
         stream.bytes
     };
     let structure = || ApiValue::Struct(3, vec![ApiValue::Uint(1)]);
-    for (what, stream) in [
+    for (place, stream) in [
         ("argument", argument),
         ("struct", of(structure(), "ForgedStruct3", "Hunter2Secret")),
         ("member", of(structure(), "member0", "hunter2")),
@@ -90,7 +96,7 @@ fn a_name_that_no_tracer_defines_is_named() {
     ] {
         let bytes = Container::Snappy.file(&stream);
         let left = left_of("a.trace", &bytes).unwrap();
-        assert!(left.keys().any(|(_, field)| field == "names"), "{what}: {left:?}");
+        assert!(left.keys().any(|(_, field)| field == "names"), "{place}: {left:?}");
     }
 }
 
@@ -150,9 +156,9 @@ fn a_secret_in_a_text_of_a_record_is_gone_or_named_however_it_is_spelt() {
             Record::new(65, 0, [&number(1)[..], &text("sched:")].concat()),
             Record::new(72, 0, error),
         ] {
-            let what = format!("{secret} in a record of type {}", record.kind);
+            let place = format!("{secret} in a record of type {}", record.kind);
             let bytes = perf_with(attr(), |recording, _| _ = recording.push(record));
-            assert_not_hidden(&what, &judge("a.data", &bytes, &Left::new(), part.as_bytes()));
+            assert_not_hidden(&place, &judge("a.data", &bytes, &Left::new(), part.as_bytes()));
         }
         for map in ["[heap]", "[stack]", "//anon.", "[kernel.kallsyms]_text"] {
             let bytes = perf_with(attr(), |recording, maker: &mut Maker| {
@@ -255,11 +261,13 @@ fn keys_movements_and_unknown_values_of_input_events_are_replaced() {
         let built = recording.build();
         let folder = folder(&[("a.run.revent", &built.bytes)]);
         let output = folder.path().join("output");
-        let left = redacted(&folder.path().join("a.run.revent"), &output);
-        assert_eq!(left, Some(Left::new()), "{key:?}");
+        let left = redacted(&folder.path().join("a.run.revent"), &output).unwrap();
         let after = fs::read(&output).unwrap();
         let at = built.at(1) - 8;
-        assert_ne!(after[at + 4..at + 8], value.to_le_bytes(), "{key:?}");
+        let is_left = after[at + 4..at + 8] == value.to_le_bytes();
+        // Without the press of a button, its release would be an error.
+        assert_eq!(is_left, !left.is_empty(), "{key:?}: {left:?}");
+        assert!(!is_left || key == (1, 0x14a), "{key:?}");
         let is_same = after[at..at + 4] == built.bytes[at..at + 4];
         assert_eq!(is_same, !is_code_private, "{key:?}");
     }
@@ -286,10 +294,10 @@ fn bytes_after_the_fields_of_a_known_event_are_replaced() {
 
 #[test]
 fn a_host_with_a_number_for_a_name_is_replaced_in_the_table_of_offsets() {
-    let (head, plain) =
-        ("rank hostname offset_median offset_mean offset_std\n", thread(|t, s| (t, s)));
+    let head = "rank hostname offset_median offset_mean offset_std\n";
+    let trace = thread(|t, s| (Thread { loom: "471100.0".into(), ..t }, s));
     let table = format!("{head}0 471100 -1.5e+06 123456789.25 0.1\n");
-    let folder = write_trace(&plain.put("clock-offsets.txt", Some(table.into_bytes())));
+    let folder = write_trace(&trace.put("clock-offsets.txt", Some(table.into_bytes())));
     let output = folder.path().join("output");
     redacted(&folder.path().join("trace"), &output).unwrap();
     let after = fs::read_to_string(output.join("clock-offsets.txt")).unwrap();

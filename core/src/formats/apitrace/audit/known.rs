@@ -44,7 +44,7 @@ pub(super) fn is_definition(space: Space, name: &[u8], is_own: bool) -> bool {
         let numbers = MADE_UP.iter().filter_map(|start| name.strip_prefix(start.as_bytes()));
         numbers.filter(|number| !number.is_empty()).any(is_number)
     };
-    // A name of two letters is none that anybody would hide.
+    // Two letters hide nobody.
     let is_short = name.len() <= 2;
     match space {
         Space::Function if is_own => is_short || CALLS.contains(name) || is_made_up(),

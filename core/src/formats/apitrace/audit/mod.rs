@@ -63,7 +63,7 @@ const GZIP_FIELDS: u8 = 0x1c;
 const SKIPPABLE_HEADER: u64 = 8;
 
 /// Returns whether a unit of the container holds more than a part of the stream: the name of a file
-/// or a comment in the header of gzip, or what a skippable frame of zstd holds besides a seek table.
+/// or a comment in the header of gzip, or bytes in a skippable frame of zstd without a seek table.
 fn has_more(source: &Source<'_>, tile: &Tile) -> bool {
     let span = tile.span;
     let head = source.read(span.start, span.start.saturating_add(4).min(span.end));

@@ -29,6 +29,14 @@ const HOST_COLUMN: usize = 1;
 /// Names of files in a trace.
 const FILES: &[&str] = &["stream.json", "stream.obs", "metadata.json", CLOCK_OFFSETS];
 
+/// Most digits of the number of a process or thread (Linux: `PID_MAX_LIMIT`).
+const PID_DIGITS: usize = 7;
+
+/// Returns whether a text is the number of a process or thread.
+fn is_pid(text: &str) -> bool {
+    (1..=PID_DIGITS).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
 /// Beginning of the name of the folder of a loom.
 const LOOM: &str = "loom.";
 
@@ -153,12 +161,10 @@ fn audit_folder(auditor: &mut Auditor<'_>, file: u32, path: &str, count: u64) {
 fn is_plain_name(name: &str) -> bool {
     let stem = name.strip_suffix(".obs").or_else(|| name.strip_suffix(".json")).unwrap_or(name);
     let number = stem.strip_prefix("proc.").or_else(|| stem.strip_prefix("thread."));
-    let is_numbered = number.is_some_and(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
-    is_numbered || name.is_empty() || FILES.contains(&name)
+    number.is_some_and(is_pid) || name.is_empty() || FILES.contains(&name)
 }
 
 /// Returns the name of the host in the name of a loom: the part before the number of the process.
 fn host_of(loom: &str) -> &str {
-    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    loom.rsplit_once('.').filter(|(_, pid)| is_number(pid)).map_or(loom, |(host, _)| host)
+    loom.rsplit_once('.').filter(|(_, pid)| is_pid(pid)).map_or(loom, |(host, _)| host)
 }

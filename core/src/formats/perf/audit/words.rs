@@ -28,8 +28,8 @@ const WORDS: &str = "\
     trace_offcpu exclude_perf branch_filtering app_package_name app_debuggable product_props \
     recording_process android_build_fingerprint android_build_type";
 
-/// Tracepoints of Linux 6.12 and 6.18, a line per system or a part of it. Those of system calls lack
-/// `sys_enter_` and `sys_exit_`.
+/// Tracepoints of Linux 6.12 and 6.18, a line per system or a part of it. Those of system calls
+/// lack `sys_enter_` and `sys_exit_`.
 static TRACEPOINTS: &str = include_str!("tracepoints.txt");
 
 /// Systems of tracepoints in Linux 6.12.

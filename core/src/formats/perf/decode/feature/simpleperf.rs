@@ -28,8 +28,8 @@ const DEX_FILE: u32 = 3;
 /// Most bytes of a number in a message, of 7 bits each.
 const NUMBER_MOST: u32 = 10;
 
-/// Keys of META_INFO whose values may be plain facts, and the labels of these. Values of other keys,
-/// such as `app_package_name`, are private.
+/// Keys of META_INFO whose values may be plain facts, and the labels of these. Values of other
+/// keys, such as `app_package_name`, are private.
 const META_KEYS: [(&[u8], &str); 14] = [
     (b"simpleperf_version", "meta_info.version"),
     (b"android_sdk_version", "meta_info.plain"),
