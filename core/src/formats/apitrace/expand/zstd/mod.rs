@@ -325,7 +325,7 @@ pub(super) fn has_frames(source: &Source<'_>) -> bool {
 pub fn frame_lengths(source: &Source<'_>, limits: &Limits) -> Vec<(u64, u64)> {
     let mut frames = Frames::new(source, limits);
     let mut lengths: Vec<(u64, u64)> = Vec::new();
-    let (mut seen, mut reuse) = (0, Vec::new());
+    let (mut seen, mut reuse) = (Some(0), Vec::new());
     while let Some(block) = frames.next(reuse) {
         if frames.frames > seen {
             seen = frames.frames;
