@@ -136,7 +136,8 @@ fn of_senders() -> Vec<Specimen> {
         log("AU1013", |log| _ = log.random(0, b"\x04\x02\x0f\x0a")),
         trace("AU1014", "glShaderSource", &text("#version 330 core\nvoid main() {}\n")),
         trace("AU1015", "glTexImage2D", &Value::Blob(vec![0x7f; 64])),
-        single("AU1016", "trace", Container::Snappy.file(&noted.bytes)),
+        single("AU1016", "trace", Container::Snappy.file(&noted.bytes))
+            .also(&["AU1021"], "its function has a name that no interface has"),
         perf("AU1017", 0, |maker| vec![maker.mmap(), maker.sample()], &[])
             .also(&["AU1023"], MEASURED),
         perf("AU1018", 0, sample, &[2]).also(

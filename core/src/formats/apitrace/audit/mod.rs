@@ -10,7 +10,7 @@ use super::dump::Readable;
 use super::dump::feed::StreamReader;
 use super::dump::names::Names;
 use super::expand::zstd::seek_table_span;
-use super::layout::{VERSION_MAX, ZSTD_MAGIC};
+use super::layout::VERSION_MAX;
 use super::limits::OPEN_CALLS;
 use crate::kit::num::to_u64;
 use crate::kit::source::Source;
@@ -56,6 +56,8 @@ pub(super) fn audit(
     readable.feed(&options.limits, &mut reader);
 }
 
+/// First bytes of a gzip header, before its flags.
+const GZIP_HEADER: &[u8] = b"\x1f\x8b\x08";
 /// Flags of a gzip header with fields beyond its ten bytes: extra field, name, comment.
 const GZIP_FIELDS: u8 = 0x1c;
 
@@ -69,9 +71,12 @@ fn has_more(source: &Source<'_>, tile: &Tile) -> bool {
     let head = source.read(span.start, span.start.saturating_add(4).min(span.end));
     match tile.name {
         _ if !span.layer.is_stored() => false,
-        "gzip stream" => head.get(3).is_some_and(|flags| flags & GZIP_FIELDS != 0),
+        "gzip stream" => {
+            let flags = head.strip_prefix(GZIP_HEADER).and_then(|rest| rest.first());
+            flags.is_some_and(|flags| flags & GZIP_FIELDS != 0)
+        }
         "zstd frame" => {
-            !head.starts_with(&ZSTD_MAGIC)
+            matches!(*head, [0x50..=0x5f, 0x2a, 0x4d, 0x18])
                 && span.len() > SKIPPABLE_HEADER
                 && seek_table_span(source) != Some(span)
         }

@@ -192,8 +192,8 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// Ends the stream where nothing but zeros follows: it is truncated unless the first of them end
-    /// it.
+    /// Ends the stream where nothing but zeros follows: it is truncated unless the first of them
+    /// end it.
     fn end_in_zeros(&mut self, bytes: &mut [u8], made: usize) -> (Pause, usize) {
         let (mut more, end) = (made, self.blank.start.saturating_add(LAST_ZEROS));
         let end = end.min(self.source.len());

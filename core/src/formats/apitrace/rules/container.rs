@@ -98,8 +98,8 @@ rules! {
         name: "trailing-bytes",
         severity: Severity::Warning,
         summary: "trailing bytes after the last chunk or compressed stream",
-        problem: "The bytes are too few for the length of a further chunk, they follow the end of a \
-            compressed stream, or they are zeros that a file system reserved.",
+        problem: "The bytes are too few for the length of a further chunk, they follow the end of \
+            a compressed stream, or they are zeros that a file system reserved.",
         impact: "apitrace 11.1 ignores the bytes and shows every call.",
         remedy: Remedy::Fix("Drops the trailing bytes.\n\
             Class: lossy. Cost: bytes that belong to no call.\n\

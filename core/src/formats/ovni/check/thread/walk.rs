@@ -31,7 +31,7 @@ impl ThreadCheck<'_, '_> {
         }
     }
 
-    /// Takes the next event, or bytes that are none, or the end of the stream.
+    /// Takes the next event, the next damage, or the end of the stream.
     #[inline]
     pub(super) fn step(&mut self, context: &TraceContext) {
         match self.events.next() {
