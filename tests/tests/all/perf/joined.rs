@@ -111,12 +111,15 @@ fn text_between_recordings_is_of_the_one_before() {
     }
 }
 
+/// Harms a recording.
+type Harm<'h> = &'h dyn Fn(&[u8]) -> Vec<u8>;
+
 #[test]
 fn no_recording_is_dropped_as_inserted_bytes() {
     let without_size = |bytes: &[u8]| [&bytes[..48], &[0; 8], &bytes[56..]].concat();
     let cut = |bytes: &[u8]| bytes[..bytes.len() - 40].to_vec();
     let far = |bytes: &[u8]| [bytes, &[0; 8_192]].concat();
-    let harms: [&dyn Fn(&[u8]) -> Vec<u8>; 3] = [&without_size, &cut, &far];
+    let harms: [Harm<'_>; 3] = [&without_size, &cut, &far];
     for (names, one, two) in pairs() {
         for (harm, harmed) in harms.iter().map(|harm| harm(&one)).enumerate() {
             let joined = [&harmed, &b"\n"[..], &two].concat();

@@ -149,18 +149,27 @@ impl Verdict {
 }
 
 /// Judges the records of a stream, in groups of those that end in one compressed record. The
-/// records before the first group with damage are believed.
+/// records before the first group with damage are believed, without those right before it that
+/// contradict others: false records can come before the first that is none.
 pub fn judge(groups: &[Vec<Testimony>], mut named: Named) -> Verdict {
     let is_damaged = |group: &Vec<Testimony>| group.iter().any(|one| one.kind == Kind::Damaged);
-    let first = groups.iter().position(is_damaged).unwrap_or(groups.len());
-    let (sound, damaged) = groups.split_at_checked(first).unwrap_or_default();
+    let damage = groups.iter().position(is_damaged).unwrap_or(groups.len());
+    let before = groups.get(..damage).unwrap_or_default();
     if !named.threads.is_empty() {
-        named.threads.extend(sound.iter().flatten().filter_map(|one| one.thread));
+        named.threads.extend(before.iter().flatten().filter_map(|one| one.thread));
     }
     named.sort();
+    let contradicts = |group: &&Vec<Testimony>| find_fitting(group, &named).contains(&Some(false));
+    let first = damage.saturating_sub(before.iter().rev().take_while(contradicts).count());
+    let (sound, damaged) = groups.split_at_checked(first).unwrap_or_default();
     let mut verdict = Verdict::default();
-    sound.iter().flatten().for_each(|one| verdict.add(*one, true));
-    verdict.doubtful = 0;
+    for (index, group) in sound.iter().enumerate() {
+        // The byte that was changed can lie in the last one, and false values in its records.
+        let is_last = index.saturating_add(1) == first && !damaged.is_empty();
+        let doubtful = verdict.doubtful;
+        group.iter().for_each(|one| verdict.add(*one, true));
+        verdict.doubtful = if is_last { verdict.doubtful } else { doubtful };
+    }
     for group in damaged {
         let fits = find_fitting(group, &named);
         for (index, one) in group.iter().enumerate() {
@@ -271,8 +280,16 @@ mod tests {
 
     #[test]
     fn records_before_the_first_group_with_damage_are_believed() {
-        let odd = vec![sample(9, 8, 0), sample(3, 8, 0), sample(5, 8, 0)];
+        let whole = || sound().split_off(1);
+        let verdict = judge(&[whole(), whole(), sound()], named());
+        assert_eq!((verdict.kept, verdict.dropped, verdict.doubtful), (120, 0, 80));
+    }
+
+    #[test]
+    fn false_records_right_before_the_damage_are_dropped() {
+        let mut odd = sound().split_off(1);
+        odd.extend([sample(9, 8, 0), sample(3, 8, 0)]);
         let verdict = judge(&[odd, sound()], named());
-        assert_eq!((verdict.kept, verdict.dropped, verdict.doubtful), (43, 0, 40));
+        assert_eq!((verdict.kept, verdict.dropped), (80, 2));
     }
 }
