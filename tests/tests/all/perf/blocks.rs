@@ -167,7 +167,7 @@ fn blocks_that_expand_to_false_records_keep_few_wrong_samples_and_most_say_so() 
     }
     let (mut cases, mut kept, mut wrong, mut silent) = (0, 0, 0, Vec::new());
     for original in originals() {
-        let share = Share::one_in(40);
+        let share = Share::one_in(10);
         for (case, at) in share.of(original.data.iter().enumerate()) {
             let mut damaged = original.bytes.clone();
             damaged[*at] ^= u8::try_from(case * 37 % 255 + 1).unwrap();
@@ -194,7 +194,7 @@ fn blocks_that_expand_to_false_records_keep_few_wrong_samples_and_most_say_so() 
     }
     let figures = format!("{cases} cases: {kept} right, {wrong} wrong; unsaid: {silent:?}");
     notice::say(&figures);
-    assert!(cases > 5 && wrong * 20 < kept && silent.len() * 4 < cases, "{figures}");
+    assert!(cases > 3 && wrong * 20 < kept && silent.len() * 4 < cases, "{figures}");
 }
 
 #[test]
