@@ -194,7 +194,7 @@ fn blocks_that_expand_to_false_records_keep_few_wrong_samples_and_most_say_so() 
     }
     let figures = format!("{cases} cases: {kept} right, {wrong} wrong; unsaid: {silent:?}");
     notice::say(&figures);
-    assert!(cases > 3 && wrong * 20 < kept && silent.len() * 4 < cases, "{figures}");
+    assert!(cases > 3 && wrong * 20 < kept && silent.len() * 2 < cases, "{figures}");
 }
 
 #[test]

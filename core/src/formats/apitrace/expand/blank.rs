@@ -19,7 +19,7 @@ const MOST: u64 = 1 << 30;
 /// The zeros that a file ends in.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Blank {
-    /// Where they begin; the end of the file if there are none.
+    /// Where they begin; the end of the file without any.
     pub(super) start: u64,
     end: u64,
 }

@@ -181,7 +181,6 @@ impl<'t, 'a> TraceCheck<'t, 'a> {
         }
         context.flips = self.find_flips(&threads, &merged, &context);
         if context.flips.iter().any(|flips| !flips.is_empty()) {
-            context.outlines_first = true;
             (threads, merged) = self.merge(options, &context, precedence, Vec::new());
         }
         if !merged.has_ties || threads.len() < 2 {
@@ -200,7 +199,6 @@ impl<'t, 'a> TraceCheck<'t, 'a> {
         context: &TraceContext,
     ) -> Vec<Vec<Flip>> {
         let is_shared = merged.log.has_contradiction() || !merged.shortages.definitions.is_empty();
-        let context = TraceContext { outlines_first: true, ..context.clone() };
         let process = |number: usize| self.system.owner(number).map(|owner| owner.process);
         let streams = threads.iter().enumerate().map(|(number, thread)| {
             if !is_shared && !thread.has_contradiction() {
@@ -209,7 +207,7 @@ impl<'t, 'a> TraceCheck<'t, 'a> {
             let mut others = (0..threads.len()).filter(|other| *other != number);
             let is_alone = others.all(|other| process(other) != process(number));
             let start = self.start_thread(number, 1);
-            start.map_or_else(Vec::new, |start| find_flips(&start, &context, is_alone))
+            start.map_or_else(Vec::new, |start| find_flips(&start, context, is_alone))
         });
         streams.collect()
     }

@@ -150,7 +150,7 @@ impl Verdict {
 
 /// Judges the records of a stream, in groups of those that end in one compressed record. The
 /// records before the first group with damage are believed, without those right before it that
-/// contradict others: false records can come before the first that is none.
+/// contradict others: false records can come before the first invalid one.
 pub fn judge(groups: &[Vec<Testimony>], mut named: Named) -> Verdict {
     let is_damaged = |group: &Vec<Testimony>| group.iter().any(|one| one.kind == Kind::Damaged);
     let damage = groups.iter().position(is_damaged).unwrap_or(groups.len());

@@ -45,9 +45,10 @@ rules! {
              damaged ones. From the compressed record with the first damage on, it also drops \
              those that the rest of the recording contradicts, and most of those around them: \
              their times step back, or samples have a thread or an address that no record names. \
-             It states how many samples are kept there, since their values may be wrong. Where that is not possible (a record of AUX data follows, or the limit \
-             redacted is reached), drops the compressed records from that place on, including the \
-             complete records in the first of them.\n\
+             It states how many samples are kept there, since their values may be wrong. Where \
+             that is not possible (a record of AUX data follows, or the limit redacted is \
+             reached), drops the compressed records from that place on, including the complete \
+             records in the first of them.\n\
              Class: lossy. Cost: the damaged records, or all in the dropped compressed records.\n\
              Run:\n\
              \x20 tracemend repair perf.data -o repaired.data",

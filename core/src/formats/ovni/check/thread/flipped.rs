@@ -1,9 +1,9 @@
 //! Contradictions that one inverted bit explains.
 //!
 //! One bit of a code or an id makes an event another one, and many after it cannot come: explained
-//! one by one, hundreds of them would be added or dropped. So the stream is walked once more, and at
-//! each contradiction the bits of the events before it are tried: the right one is that with which
-//! the walk goes on without another contradiction.
+//! one by one, hundreds of them would be added or dropped. So the stream is walked once more, and
+//! at each contradiction the bits of the events before it are tried: the right one is that with
+//! which the walk goes on without another contradiction.
 //!
 //! ```text
 //!  recorded   Tx 73   Tp 73   Tc 74   Tx 10   Tp 74   Tr 74   Te 74 ..
@@ -28,19 +28,21 @@ use crate::model::Finding;
 use crate::model::edit::Edit;
 
 /// Events before a contradiction of which each bit is tried, at least.
-const NEAR: u64 = 32;
+const NEAR: u64 = 12;
 /// Events after a contradiction that have to fit, and those up to the end of the stream.
 const FIT: u64 = 16;
 const FIT_UP_TO_END: u64 = 4;
 /// Events after a contradiction up to which two bits are compared.
-const FAR: u64 = 4_096;
-/// Inverted bits of a stream that are looked for. Where more are damaged, few stretches between
-/// them are long enough to tell.
-const FLIPS_MAX: usize = 64;
+const FAR: u64 = 512;
+/// Contradictions of a stream that are looked at. Where more bits are inverted, few stretches
+/// between them are long enough to tell.
+const SEARCHES: usize = 64;
+/// Contradictions in a row that no bit explains, after which the stream has other damage.
+const VAIN: usize = 2;
 /// Events far before a contradiction that are tried, the last ones of each kind.
 const PLACES: usize = 16;
 /// Events that are looked at for each that the stream can hold, and always.
-const LOOKS: [u64; 2] = [8, 1 << 18];
+const LOOKS: [u64; 2] = [4, 1 << 17];
 
 /// A contradiction.
 struct Fault {
@@ -69,13 +71,20 @@ pub fn find_flips(
     context: &TraceContext,
     is_alone: bool,
 ) -> Vec<Flip> {
+    let mut start = start.clone();
+    start.prepare(context);
     let [per_event, always] = LOOKS;
     let events = start.events.stream_len() / EVENT_HEADER;
-    let mut looks = events.saturating_mul(per_event).saturating_add(always);
-    let walk = || start.events.reopened(STREAM_HEADER);
-    let ids = TaskIds::find(walk(), is_alone, &mut looks);
-    let sequences = Sequences::find(walk(), &mut looks);
-    let mut search = Search { start, context, ids, sequences, looks, flips: Vec::new() };
+    let looks = events.saturating_mul(per_event).saturating_add(always);
+    let mut search = Search {
+        start: &start,
+        context,
+        is_alone,
+        ids: None,
+        sequences: None,
+        looks,
+        flips: Vec::new(),
+    };
     search.find_all();
     search.flips
 }
@@ -84,8 +93,10 @@ pub fn find_flips(
 struct Search<'c, 's, 'a> {
     start: &'c ThreadCheck<'s, 'a>,
     context: &'c TraceContext,
-    ids: TaskIds,
-    sequences: Sequences,
+    is_alone: bool,
+    /// Once they were needed.
+    ids: Option<TaskIds>,
+    sequences: Option<Sequences>,
     /// Events that may still be looked at.
     looks: u64,
     /// The bits that were found, in order.
@@ -106,25 +117,54 @@ type Rating = (u64, u64, u64);
 impl<'s, 'a> Search<'_, 's, 'a> {
     fn find_all(&mut self) {
         let mut walk = self.start.clone();
-        walk.prepare(self.context);
         let (mut earlier, mut later) = (walk.clone(), walk.clone());
-        while walk.end.is_none() && self.flips.len() < FLIPS_MAX && self.looks > 0 {
+        let (mut searches, mut vain) = (0, 0);
+        while walk.end.is_none() && searches < SEARCHES && vain < VAIN && self.may_look() {
             if walk.progress().0 >= later.progress().0.saturating_add(NEAR) {
                 earlier = std::mem::replace(&mut later, walk.clone());
             }
             let Some(fault) = self.step(&mut walk) else { continue };
+            searches = searches.saturating_add(1);
+            vain = vain.saturating_add(1);
             let Some((flip, before)) = self.explain(&fault, &earlier) else { continue };
+            vain = 0;
             if let Some(old) = self.event_at(&before, flip.at) {
                 let mut new = old.clone();
                 flip.apply(&mut new);
-                self.ids.replace(&old, &new);
+                self.ids().0.replace(&old, &new);
             }
             let place = self.flips.partition_point(|known| *known < flip);
             self.flips.insert(place, flip);
+            let ahead = std::mem::take(&mut walk.timeline.ahead);
             walk = before;
+            walk.timeline.ahead = ahead;
             walk.set_flips(self.flips.clone());
             (earlier, later) = (walk.clone(), walk.clone());
         }
+    }
+
+    fn ids(&mut self) -> (&mut TaskIds, &mut u64) {
+        let Self { start, is_alone, ids, looks, .. } = self;
+        let find =
+            |looks: &mut u64| TaskIds::find(start.events.reopened(STREAM_HEADER), *is_alone, looks);
+        let ids = match ids {
+            Some(ids) => ids,
+            None => ids.insert(find(looks)),
+        };
+        (ids, looks)
+    }
+
+    fn sequences(&mut self) -> (&Sequences, &mut u64) {
+        let Self { start, sequences, looks, .. } = self;
+        let sequences = match sequences {
+            Some(sequences) => sequences,
+            None => sequences.insert(Sequences::find(start.events.reopened(STREAM_HEADER), looks)),
+        };
+        (sequences, looks)
+    }
+
+    fn may_look(&self) -> bool {
+        self.looks > 0 && !steps::is_spent()
     }
 
     /// Takes an event; returns the contradiction, if it makes one.
@@ -135,7 +175,7 @@ impl<'s, 'a> Search<'_, 's, 'a> {
         let cause = match cause {
             None if names_task => {
                 let event = self.event_at(walk, at)?;
-                Cause::Ids(self.ids.find_contradiction(&event)?)
+                Cause::Ids(self.ids().0.find_contradiction(&event)?)
             }
             cause => cause?,
         };
@@ -146,7 +186,6 @@ impl<'s, 'a> Search<'_, 's, 'a> {
     /// starts a task.
     fn take(&mut self, walk: &mut ThreadCheck<'s, 'a>) -> (Option<Cause>, bool) {
         self.looks = self.looks.saturating_sub(1);
-        steps::count(1);
         let has_ended = walk.status.end.is_some();
         walk.step(self.context);
         let (mut compares, mut names_task) = (false, false);
@@ -195,7 +234,8 @@ impl<'s, 'a> Search<'_, 's, 'a> {
             Cause::Order => self.places_of_task(fault, earlier),
             Cause::LeftOpen => {
                 let events = self.start.events.reopened(STREAM_HEADER);
-                self.sequences.find_odd(events, fault.at, PLACES, &mut self.looks)
+                let (sequences, looks) = self.sequences();
+                sequences.find_odd(events, fault.at, PLACES, looks)
             }
             Cause::Ids(places) => places.clone(),
         };
@@ -246,11 +286,10 @@ impl<'s, 'a> Search<'_, 's, 'a> {
         places.sort_unstable();
         places.dedup();
         let mut walk = self.start.clone();
-        walk.prepare(self.context);
         walk.set_flips(self.flips.clone());
         let (mut before, mut found) = (None, Vec::new());
         for place in places.split_off(places.len().saturating_sub(PLACES)) {
-            while walk.end.is_none() && walk.events.offset() < place && self.looks > 0 {
+            while walk.end.is_none() && walk.events.offset() < place && self.may_look() {
                 before = Some(walk.events.offset());
                 self.take(&mut walk);
             }
@@ -292,12 +331,13 @@ impl<'s, 'a> Search<'_, 's, 'a> {
     fn rate(&mut self, fault: &Fault, place: &Place<'s, 'a>, flip: Flip) -> Option<Rating> {
         let mut other = place.event.clone();
         flip.apply(&mut other);
-        let gain = self.ids.gain(&place.event, &other, &mut self.looks)?;
+        let (ids, looks) = self.ids();
+        let gain = ids.gain(&place.event, &other, looks)?;
         if self.looks == 0 || matches!(fault.cause, Cause::Ids(_)) && gain == 0 {
             return None;
         }
         let reach = self.reach(&place.walk, flip, fault)?;
-        let is_usual = place.around.map_or(0, |around| self.sequences.rate(other.code, around));
+        let is_usual = place.around.map_or(0, |around| self.sequences().0.rate(other.code, around));
         Some((gain, reach, is_usual))
     }
 
@@ -310,7 +350,7 @@ impl<'s, 'a> Search<'_, 's, 'a> {
         flips.insert(flips.partition_point(|known| *known < flip), flip);
         walk.set_flips(flips);
         let mut fitting = 0_u64;
-        while walk.end.is_none() && self.looks > 0 && fitting < FAR {
+        while walk.end.is_none() && self.may_look() && fitting < FAR {
             let at = walk.events.offset();
             if self.take(&mut walk).0.is_some() {
                 return (fitting > FIT).then_some(at);
