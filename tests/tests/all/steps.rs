@@ -44,7 +44,7 @@ type Made = Vec<(String, Vec<u8>)>;
 type Make = fn(usize) -> Made;
 
 /// Recordings with a fault per item or between items, for each format.
-const KINDS: [(&str, Make); 18] = [
+const KINDS: [(&str, Make); 19] = [
     ("perf: samples of one byte", |count| {
         of_perf((0..count).map(|_| Record::new(9, 0, vec![0])).collect())
     }),
@@ -75,6 +75,7 @@ const KINDS: [(&str, Make); 18] = [
     ("ovni: states that are never left", |count| of_ovni(count, "VAs")),
     ("ovni: a state that is entered again and again", |count| of_ovni(count, "6W[")),
     ("ovni: a thread that ends again and again inside 500 states", of_ends),
+    ("ovni: marks that stay open, and a contradiction", of_marks),
     ("ovni: clocks that go back", |count| of_clocks(count, b"", |number| 1_000_000 - number)),
     ("ovni: clocks that go back, and damage", |count| {
         of_clocks(count, &[0xff; 5], |number| if number % 3 == 0 { 5 } else { 1_000 + number })
@@ -141,11 +142,22 @@ fn of_ends(count: usize) -> Made {
     files.map(|(name, bytes)| (name, bytes.unwrap_or_default())).collect()
 }
 
+/// A copy of the state of the thread costs as much as all its open marks.
+fn of_marks(count: usize) -> Made {
+    let thread = ovni::Thread::new(7, 7).require("nanos6", "1.1.0");
+    let open = (0..4_000).fold(ovni::Stream::default().begin(0), |stream, value| {
+        stream.mark("OM[", value / 100 + 1, i32::try_from(value % 100).unwrap())
+    });
+    let stream = (0..count).fold(open, |stream, _| stream.plain(&["6Bb", "6BB"]));
+    let files = ovni::Trace::of(&thread, stream.plain(&["6WT"]).end()).files.into_iter();
+    files.filter_map(|(name, bytes)| Some((name, bytes?))).collect()
+}
+
 fn of_ovni(count: usize, code: &str) -> Made {
     let thread = ovni::Thread::new(7, 7).require("nosv", "2.7.0").require("nanos6", "1.1.0");
     let begun = ovni::Stream::default().begin(0);
-    // Repairs of short traces take ever more steps per byte, up to some 100 KB: 9.4 for 36,550
-    // bytes, 31.2 for 144,550, and 19.3 for 576,550. So the shorter trace has 144,550 bytes.
+    // Repairs of short traces take ever more steps per byte, up to some 100 KB, and then fewer:
+    // 66.9 for 144,550 bytes and 41.0 for 576,550. So the shorter trace has 144,550 bytes.
     let stream = (0..count * 4).fold(begun, |stream, _| stream.with(code, b""));
     let files = ovni::Trace::of(&thread, stream.end()).files.into_iter();
     files.filter_map(|(name, bytes)| Some((name, bytes?))).collect()

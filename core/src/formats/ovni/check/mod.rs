@@ -39,12 +39,13 @@ mod tally;
 
 pub use tally::EARLIER_RUNS;
 
+use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
 use crate::formats::ovni::check::log::Log;
 use crate::formats::ovni::check::merge::{Merged, TieOrder, merge_threads};
 use crate::formats::ovni::check::metadata::check_metadata;
-use crate::formats::ovni::check::thread::{ThreadCheck, TraceContext, WalkTerms, find_flips};
+use crate::formats::ovni::check::thread::{FlipSearch, ThreadCheck, TraceContext, WalkTerms};
 use crate::formats::ovni::decode::files::StreamFiles;
 use crate::formats::ovni::decode::stream::Stream;
 use crate::formats::ovni::decode::trace::Trace;
@@ -200,14 +201,17 @@ impl<'t, 'a> TraceCheck<'t, 'a> {
     ) -> Vec<Vec<Flip>> {
         let is_shared = merged.log.has_contradiction() || !merged.shortages.definitions.is_empty();
         let process = |number: usize| self.system.owner(number).map(|owner| owner.process);
+        let mut of_process: BTreeMap<Option<usize>, usize> = BTreeMap::new();
+        for number in 0..threads.len() {
+            let count = of_process.entry(process(number)).or_default();
+            *count = count.saturating_add(1);
+        }
+        let mut search = FlipSearch::new(context);
         let streams = threads.iter().enumerate().map(|(number, thread)| {
-            if !is_shared && !thread.has_contradiction() {
-                return Vec::new();
-            }
-            let mut others = (0..threads.len()).filter(|other| *other != number);
-            let is_alone = others.all(|other| process(other) != process(number));
-            let start = self.start_thread(number, 1);
-            start.map_or_else(Vec::new, |start| find_flips(&start, context, is_alone))
+            let is_alone = of_process.get(&process(number)) == Some(&1);
+            let is_needed = is_shared || thread.has_contradiction();
+            let start = self.start_thread(number, 1).filter(|_| is_needed);
+            start.map_or_else(Vec::new, |start| search.find(start, is_alone))
         });
         streams.collect()
     }

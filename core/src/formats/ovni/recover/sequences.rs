@@ -6,8 +6,8 @@ use crate::formats::ovni::decode::event_walk::{Event, EventWalk};
 use crate::formats::ovni::recover::flips::flips_of;
 use crate::kit::walk::Item;
 
-/// Pairs of codes that are remembered: some 16 MB.
-const PAIRS_MAX: usize = 1 << 20;
+/// Pairs of codes that are remembered: some 2 MB. A real stream has some hundreds.
+const PAIRS_MAX: usize = 1 << 16;
 
 type Code = [u8; 3];
 

@@ -8,8 +8,9 @@ use crate::formats::ovni::layout::{self, Effect, TaskStep, task_table};
 use crate::kit::num::to_u64;
 use crate::kit::walk::Item;
 
-/// Events that are remembered: some 30 MB. Later ones contradict none.
-const EVENTS_MAX: usize = 1 << 20;
+/// Names of tasks, types and bodies in events that are remembered, each in at most 100 bytes. Later
+/// ones contradict none.
+const NAMES_MAX: usize = 1 << 18;
 /// Places of events that are copied in the time of a look at an event.
 const COPIED: u64 = 8;
 
@@ -83,7 +84,7 @@ impl TaskIds {
     pub fn find(mut walk: EventWalk<'_, '_>, is_complete: bool, looks: &mut u64) -> Self {
         let (mut ids, mut count) = (Self { uses: BTreeMap::new(), is_complete }, 0_usize);
         while let Some(item) = walk.next() {
-            let Some(left) = looks.checked_sub(1).filter(|_| count < EVENTS_MAX) else { break };
+            let Some(left) = looks.checked_sub(1).filter(|_| count < NAMES_MAX) else { break };
             *looks = left;
             match item {
                 Item::Record(event) => {

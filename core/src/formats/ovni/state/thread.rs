@@ -81,6 +81,14 @@ impl ThreadStatus {
         self.stacks.get(stack.index()).map_or(&[], Vec::as_slice)
     }
 
+    /// Returns how many states, bodies, labels and values of marks are open.
+    pub fn values(&self) -> usize {
+        let states = self.stacks.iter().map(Vec::len);
+        let bodies = self.bodies.iter().map(Vec::len);
+        let marks = self.marks.values().map(|values| values.len().saturating_add(1));
+        states.chain(bodies).chain(marks).fold(self.labels.len(), usize::saturating_add)
+    }
+
     /// Returns the open bodies of a task table, outermost first.
     pub fn bodies(&self, table: usize) -> &[Body] {
         self.bodies.get(table).map_or(&[], Vec::as_slice)

@@ -13,6 +13,8 @@ use crate::formats::perf::decode::sample::Sample;
 use crate::formats::perf::layout::record;
 use crate::kit::cursor::Order;
 
+/// Threads and mappings that are remembered, of some 40 bytes: with more, nothing contradicts them.
+const NAMES_MAX: usize = 1 << 18;
 /// Records on each side of one that are looked at.
 const NEAR: usize = 4;
 /// The highest number of a thread, `PID_MAX_LIMIT` of include/linux/threads.h.
@@ -30,11 +32,17 @@ pub struct Named {
     threads: BTreeSet<Thread>,
     /// The start and the end of each mapping.
     code: Vec<(u64, u64)>,
+    /// There are more than are remembered.
+    is_full: bool,
 }
 
 impl Named {
     /// Notes what a record names.
     pub fn note(&mut self, record: &RecordView<'_>, order: Order) {
+        self.is_full |= self.threads.len().saturating_add(self.code.len()) >= NAMES_MAX;
+        if self.is_full {
+            return;
+        }
         let mut body = record.cursor(order);
         let mut next = || body.u32("thread").ok();
         let kind = record.frame.kind;
@@ -68,7 +76,7 @@ impl Named {
     /// Whether a thread is named, or none is.
     fn has_thread(&self, (pid, tid): Thread) -> bool {
         let is_nobody = tid == 0 || tid == u32::MAX;
-        is_nobody || self.threads.is_empty() || self.threads.contains(&(pid, tid))
+        is_nobody || self.is_full || self.threads.is_empty() || self.threads.contains(&(pid, tid))
     }
 
     /// Whether an address is mapped, or no mapping is in its half: that of the kernel or of users.
@@ -78,7 +86,7 @@ impl Named {
         let half = if ip < KERNEL { users } else { kernel };
         let before = half.partition_point(|(start, _)| *start <= ip);
         let last = before.checked_sub(1).and_then(|last| half.get(last));
-        half.is_empty() || last.is_some_and(|(_, end)| ip < *end)
+        self.is_full || half.is_empty() || last.is_some_and(|(_, end)| ip < *end)
     }
 }
 
@@ -105,6 +113,16 @@ enum Kind {
 impl Testimony {
     /// That of bytes that are not a record.
     pub const DAMAGE: Self = Self { time: None, thread: None, ip: None, kind: Kind::Damaged };
+
+    /// Whether it is that of a record.
+    pub fn is_record(&self) -> bool {
+        self.kind != Kind::Damaged
+    }
+
+    /// Whether it is that of a sample.
+    pub fn is_sample(&self) -> bool {
+        self.kind == Kind::Sample
+    }
 
     /// Takes that of a record.
     pub fn of(record: &RecordView<'_>, events: &Events) -> Self {
@@ -141,10 +159,9 @@ pub struct Verdict {
 impl Verdict {
     fn add(&mut self, one: Testimony, is_believed: bool) {
         self.believed.push(is_believed);
-        let (is_record, is_sample) = (one.kind != Kind::Damaged, one.kind == Kind::Sample);
-        self.kept = self.kept.saturating_add((is_record && is_believed).into());
+        self.kept = self.kept.saturating_add((one.is_record() && is_believed).into());
         self.dropped = self.dropped.saturating_add((!is_believed).into());
-        self.doubtful = self.doubtful.saturating_add((is_sample && is_believed).into());
+        self.doubtful = self.doubtful.saturating_add((one.is_sample() && is_believed).into());
     }
 }
 
@@ -237,7 +254,7 @@ mod tests {
     }
 
     fn named() -> Named {
-        Named { threads: BTreeSet::from([(7, 7)]), code: vec![RANGE] }
+        Named { threads: BTreeSet::from([(7, 7)]), code: vec![RANGE], is_full: false }
     }
 
     /// Samples of which every one is as it should be, after damage.

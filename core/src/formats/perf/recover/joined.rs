@@ -27,6 +27,8 @@ use crate::model::recording::{File, FileSet};
 const MOST: usize = 1_000;
 /// Most bytes between two recordings: a line of text, or zeros up to the end of a block.
 const BETWEEN: u64 = 4 << 10;
+/// Magics among some bytes that are looked at: each look opens a recording.
+const HEADERS: usize = 16;
 /// Bytes that are searched at once.
 const SEARCHED: u64 = 1 << 16;
 
@@ -70,7 +72,7 @@ pub fn drops_one(source: &Source<'_>, reading: &Reading) -> bool {
     };
     let mut magics = [MAGIC_LITTLE, MAGIC_BIG].iter();
     reading.cause == Cause::Inserted
-        && magics.any(|magic| Finder::new(magic).find_iter(&bytes).any(is_second))
+        && magics.any(|magic| Finder::new(magic).find_iter(&bytes).take(HEADERS).any(is_second))
 }
 
 fn part_of<'a>(source: &Source<'a>, start: u64, end: u64) -> Source<'a> {
@@ -88,7 +90,7 @@ fn find_next(source: &Source<'_>, start: u64) -> Option<(u64, u64)> {
     };
     let end = start.checked_add(len).filter(|_| len >= HEADER_SIZE_PIPE)?;
     let bytes = source.read(end, end.saturating_add(BETWEEN).saturating_add(to_u64(magic.len())));
-    Finder::new(magic).find_iter(&bytes).find_map(|at| {
+    Finder::new(magic).find_iter(&bytes).take(HEADERS).find_map(|at| {
         let next = end.saturating_add(to_u64(at));
         let mut between = bytes.iter().take(at);
         let is_padding = between.all(|byte| *byte == 0 || byte.is_ascii_whitespace());

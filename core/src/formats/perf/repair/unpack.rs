@@ -9,7 +9,6 @@ use crate::formats::perf::decode::walk::Walker;
 use crate::formats::perf::layout::record;
 use crate::formats::perf::recover::doubt::{self, Named, Testimony, Verdict};
 use crate::kit::cursor::Order;
-use crate::kit::num::to_u64;
 use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};
 use crate::kit::walk::Item;
@@ -19,6 +18,10 @@ use crate::model::limits::{INSERTED, Limits, RESYNC, ZSTD_WINDOW};
 /// Bytes that are expanded per byte of a file: recordings of perf expand to less than 100 (limit
 /// `expansion-ratio`), and all of them are held.
 const RATIO_MOST: u64 = 100;
+
+/// Records and damage among the expanded bytes that are judged, of some 64 bytes each. Later ones
+/// are written, and called doubtful.
+const JUDGED_MAX: usize = 1 << 18;
 
 /// The edits that replace the compressed records of a file.
 pub struct Unpacked {
@@ -80,7 +83,7 @@ pub fn unpack(
         true
     });
     bytes.extend_from_slice(expansion.incomplete().map_or(&[], |rest| rest.bytes));
-    Some(write(&Source::new(&bytes), wrappers, named, (events, limits)))
+    Some(write(bytes, wrappers, named, (events, limits)))
 }
 
 const fn bytes_of<'e>(step: &Step<'e>) -> &'e [u8] {
@@ -99,39 +102,67 @@ pub fn room_of(file: &RecordFile<'_>, limits: &Limits) -> u64 {
 
 /// Writes the expanded bytes without the records that others contradict.
 fn write(
-    source: &Source<'_>,
+    mut bytes: Vec<u8>,
     wrappers: Vec<WrapperPlace>,
     mut named: Named,
     (events, limits): (&Events, &Limits),
 ) -> Unpacked {
-    let walker = Walker::new(source, 0, events.order(), false, (0, source.len()));
+    let source = Source::new(&bytes);
+    let walker = Walker::new(&source, 0, events.order(), false, (0, source.len()));
     let walker = walker.judged_by(events).resyncing(limits.of(&RESYNC));
     let mut groups = vec![Vec::new(); wrappers.len()];
-    let mut spans = Vec::new();
+    let (mut ends, mut unjudged) = (Vec::new(), [0_u64; 2]);
     for item in walker {
-        let (span, testimony) = match item {
+        let (end, testimony) = match item {
             Item::Record(record) => {
                 let view = record.view(Layer::stored(0), 0);
                 named.note(&view, events.order());
-                (view.span(), Testimony::of(&view, events))
+                (record.end(), Testimony::of(&view, events))
             }
-            Item::Damage(damage) => (damage.span, Testimony::DAMAGE),
+            Item::Damage(damage) => (damage.span.end, Testimony::DAMAGE),
         };
-        let group = wrappers.partition_point(|wrapper| wrapper.expanded_end < span.end);
-        groups.get_mut(group).into_iter().for_each(|group: &mut Vec<_>| group.push(testimony));
-        spans.push(span);
+        if ends.len() < JUDGED_MAX {
+            let group = wrappers.partition_point(|wrapper| wrapper.expanded_end < end);
+            groups.get_mut(group).into_iter().for_each(|group: &mut Vec<_>| group.push(testimony));
+        } else {
+            let [records, samples] = &mut unjudged;
+            *records = records.saturating_add(testimony.is_record().into());
+            *samples = samples.saturating_add(testimony.is_sample().into());
+        }
+        ends.push(end);
     }
     let verdict = doubt::judge(&groups, named);
-    let (mut held, mut ends) = (Vec::new(), Vec::new());
-    for (span, is_believed) in spans.iter().zip(&verdict.believed) {
-        if *is_believed {
-            held.extend_from_slice(&source.read(span.start, span.end));
-        }
-        ends.push(HeldEnd { expanded: span.end, held: to_u64(held.len()) });
+    let ends = keep_believed(&mut bytes, &ends, &verdict);
+    let [records, samples] = unjudged;
+    Unpacked {
+        edits: replace_wrappers(wrappers, &Source::new(&bytes), &ends),
+        records: verdict.kept.saturating_add(records),
+        dropped: verdict.dropped,
+        doubtful: verdict.doubtful.saturating_add(samples),
     }
-    let edits = replace_wrappers(wrappers, &Source::new(&held), &ends);
-    let Verdict { kept, dropped, doubtful, .. } = verdict;
-    Unpacked { edits, records: kept, dropped, doubtful }
+}
+
+/// Leaves the bytes of believed records and of damage; returns where each end is then.
+fn keep_believed(bytes: &mut Vec<u8>, ends: &[u64], verdict: &Verdict) -> Vec<HeldEnd> {
+    let is_believed = |index: usize| verdict.believed.get(index).is_none_or(|one| *one);
+    let (mut start, mut held) = (0, 0_u64);
+    let held_ends = ends.iter().enumerate().map(|(index, end)| {
+        let len = end.saturating_sub(std::mem::replace(&mut start, *end));
+        held = held.saturating_add(if is_believed(index) { len } else { 0 });
+        HeldEnd { expanded: *end, held }
+    });
+    let held_ends = held_ends.collect();
+    if verdict.dropped > 0 {
+        let (mut at, mut index) = (0_u64, 0_usize);
+        bytes.retain(|_| {
+            while ends.get(index).is_some_and(|end| *end <= at) {
+                index = index.saturating_add(1);
+            }
+            at = at.saturating_add(1);
+            is_believed(index)
+        });
+    }
+    held_ends
 }
 
 /// Whether the first bytes of a record that is too long for the data hold complete records: then

@@ -21,6 +21,7 @@ use crate::formats::ovni::recover::sequences::{Between, Sequences};
 use crate::formats::ovni::recover::task_ids::TaskIds;
 use crate::formats::ovni::repair::build_fix;
 use crate::formats::ovni::rules;
+use crate::kit::num::to_u64;
 use crate::kit::span::Span;
 use crate::kit::steps;
 use crate::kit::walk::Item;
@@ -41,8 +42,13 @@ const SEARCHES: usize = 64;
 const VAIN: usize = 2;
 /// Events far before a contradiction that are tried, the last ones of each kind.
 const PLACES: usize = 16;
-/// Events that are looked at for each that the stream can hold, and always.
-const LOOKS: [u64; 2] = [4, 1 << 17];
+/// Events that are looked at for each that the stream can hold.
+const LOOKS: u64 = 4;
+/// Events that are looked at beyond these in a stream, and in all streams of a trace.
+const SPARE: u64 = 1 << 17;
+const SPARE_OF_TRACE: u64 = 1 << 20;
+/// Open states, or other values of a walk, that are copied in the time of a look at an event.
+const COPIED: u64 = 8;
 
 /// A contradiction.
 struct Fault {
@@ -64,29 +70,40 @@ enum Cause {
     Ids(Vec<u64>),
 }
 
-/// Finds the inverted bits of a stream. `start` has walked none of its events; `is_alone`: no other
-/// stream belongs to its process.
-pub fn find_flips(
-    start: &ThreadCheck<'_, '_>,
-    context: &TraceContext,
-    is_alone: bool,
-) -> Vec<Flip> {
-    let mut start = start.clone();
-    start.prepare(context);
-    let [per_event, always] = LOOKS;
-    let events = start.events.stream_len() / EVENT_HEADER;
-    let looks = events.saturating_mul(per_event).saturating_add(always);
-    let mut search = Search {
-        start: &start,
-        context,
-        is_alone,
-        ids: None,
-        sequences: None,
-        looks,
-        flips: Vec::new(),
-    };
-    search.find_all();
-    search.flips
+/// The search for the inverted bits of the streams of a trace.
+#[derive(Debug)]
+pub struct FlipSearch<'c> {
+    context: &'c TraceContext,
+    spare: u64,
+}
+
+impl<'c> FlipSearch<'c> {
+    /// Begins with a trace.
+    pub const fn new(context: &'c TraceContext) -> Self {
+        Self { context, spare: SPARE_OF_TRACE }
+    }
+
+    /// Finds the inverted bits of a stream. `start` has walked none of its events; `is_alone`: no
+    /// other stream belongs to its process.
+    pub fn find(&mut self, mut start: ThreadCheck<'_, '_>, is_alone: bool) -> Vec<Flip> {
+        start.prepare(self.context);
+        let spare = self.spare.min(SPARE);
+        let events = start.events.stream_len() / EVENT_HEADER;
+        let looks = events.saturating_mul(LOOKS).saturating_add(spare);
+        let mut search = Search {
+            start: &start,
+            context: self.context,
+            is_alone,
+            ids: None,
+            sequences: None,
+            looks,
+            flips: Vec::new(),
+        };
+        search.find_all();
+        let used = spare.saturating_sub(search.looks);
+        self.spare = self.spare.saturating_sub(used);
+        search.flips
+    }
 }
 
 /// The search for inverted bits.
@@ -116,12 +133,12 @@ type Rating = (u64, u64, u64);
 
 impl<'s, 'a> Search<'_, 's, 'a> {
     fn find_all(&mut self) {
-        let mut walk = self.start.clone();
-        let (mut earlier, mut later) = (walk.clone(), walk.clone());
+        let mut walk = self.copy(self.start);
+        let (mut earlier, mut later) = (self.copy(&walk), self.copy(&walk));
         let (mut searches, mut vain) = (0, 0);
         while walk.end.is_none() && searches < SEARCHES && vain < VAIN && self.may_look() {
             if walk.progress().0 >= later.progress().0.saturating_add(NEAR) {
-                earlier = std::mem::replace(&mut later, walk.clone());
+                earlier = std::mem::replace(&mut later, self.copy(&walk));
             }
             let Some(fault) = self.step(&mut walk) else { continue };
             searches = searches.saturating_add(1);
@@ -139,7 +156,7 @@ impl<'s, 'a> Search<'_, 's, 'a> {
             walk = before;
             walk.timeline.ahead = ahead;
             walk.set_flips(self.flips.clone());
-            (earlier, later) = (walk.clone(), walk.clone());
+            (earlier, later) = (self.copy(&walk), self.copy(&walk));
         }
     }
 
@@ -161,6 +178,13 @@ impl<'s, 'a> Search<'_, 's, 'a> {
             None => sequences.insert(Sequences::find(start.events.reopened(STREAM_HEADER), looks)),
         };
         (sequences, looks)
+    }
+
+    fn copy(&mut self, walk: &ThreadCheck<'s, 'a>) -> ThreadCheck<'s, 'a> {
+        let cost = to_u64(walk.values()) / COPIED;
+        steps::count(cost);
+        self.looks = self.looks.saturating_sub(cost);
+        walk.clone()
     }
 
     fn may_look(&self) -> bool {
@@ -244,7 +268,7 @@ impl<'s, 'a> Search<'_, 's, 'a> {
     }
 
     /// Returns the events from where `earlier` is up to the contradiction.
-    fn places_near(&self, fault: &Fault, earlier: &ThreadCheck<'s, 'a>) -> Vec<Place<'s, 'a>> {
+    fn places_near(&mut self, fault: &Fault, earlier: &ThreadCheck<'s, 'a>) -> Vec<Place<'s, 'a>> {
         let events = earlier.events.clone().map_while(Item::record);
         let events: Vec<Event<'_>> = events.take_while(|event| event.at < fault.end).collect();
         let mut before = None;
@@ -252,7 +276,7 @@ impl<'s, 'a> Search<'_, 's, 'a> {
         for event in events {
             let around = self.around(before.replace(event.code), &event);
             if self.flips.iter().all(|flip| flip.at != event.at) {
-                places.push(Place { walk: earlier.clone(), event, around });
+                places.push(Place { walk: self.copy(earlier), event, around });
             }
         }
         places
@@ -272,6 +296,9 @@ impl<'s, 'a> Search<'_, 's, 'a> {
         let mut places = Vec::new();
         let events = self.start.events.reopened(STREAM_HEADER).map_while(Item::record);
         for event in events.take_while(|event| event.at < earlier.events.offset()) {
+            if !self.may_look() {
+                break;
+            }
             self.looks = self.looks.saturating_sub(1);
             let differs = event.u32_at(0) ^ task;
             if event.payload.len() >= 4 && !event.is_jumbo() && differs.count_ones() <= 1 {
@@ -285,7 +312,7 @@ impl<'s, 'a> Search<'_, 's, 'a> {
     fn walk_to(&mut self, mut places: Vec<u64>) -> Vec<Place<'s, 'a>> {
         places.sort_unstable();
         places.dedup();
-        let mut walk = self.start.clone();
+        let mut walk = self.copy(self.start);
         walk.set_flips(self.flips.clone());
         let (mut before, mut found) = (None, Vec::new());
         for place in places.split_off(places.len().saturating_sub(PLACES)) {
@@ -299,7 +326,7 @@ impl<'s, 'a> Search<'_, 's, 'a> {
             if let Some(event) = event.filter(|_| is_here) {
                 let code = before.and_then(|at| self.event_at(&walk, at)).map(|event| event.code);
                 let around = self.around(code, &event);
-                found.push(Place { walk: walk.clone(), event, around });
+                found.push(Place { walk: self.copy(&walk), event, around });
             }
         }
         found
@@ -318,7 +345,7 @@ impl<'s, 'a> Search<'_, 's, 'a> {
                 let Some(rating) = self.rate(fault, place, flip) else { continue };
                 let most = best.as_ref().map(|(most, _)| *most);
                 if most.is_none_or(|most| rating > most) {
-                    best = Some((rating, Some((flip, place.walk.clone()))));
+                    best = Some((rating, Some((flip, self.copy(&place.walk)))));
                 } else if most == Some(rating) {
                     best = Some((rating, None));
                 }
@@ -344,7 +371,7 @@ impl<'s, 'a> Search<'_, 's, 'a> {
     /// Returns the offset up to which the stream fits with a bit inverted, if that is far enough
     /// after the contradiction.
     fn reach(&mut self, from: &ThreadCheck<'s, 'a>, flip: Flip, fault: &Fault) -> Option<u64> {
-        let mut walk = from.clone();
+        let mut walk = self.copy(from);
         walk.explain_nothing();
         let mut flips = self.flips.clone();
         flips.insert(flips.partition_point(|known| *known < flip), flip);
@@ -391,6 +418,12 @@ impl ThreadCheck<'_, '_> {
         self.timeline.flips = Flips { list, next };
     }
 
+    /// The number of values that a copy of the walk holds.
+    fn values(&self) -> usize {
+        let opened = self.regions.opened().saturating_add(self.usage.undefined_marks.len());
+        opened.saturating_add(self.status.values())
+    }
+
     /// Only whether events contradict each other is of interest from here on.
     fn explain_nothing(&mut self) {
         self.timeline.ahead.close();
@@ -428,8 +461,8 @@ impl ThreadCheck<'_, '_> {
         let span = Span::sized(self.layer(), flip.at.saturating_add(flip.byte), 1);
         let path = format!("event[{}].{}.{field}", self.timeline.events, event.name());
         let message = format!(
-            "{field} is {stored}, expected {right}: one bit is inverted, and with it the events \
-             around this one contradict it"
+            "{field} is {stored}, expected {right}: one inverted bit, without which the events \
+             around this one fit it"
         );
         let bytes = self.events.bytes(span);
         let byte = bytes.first().copied().unwrap_or(0) ^ flip.mask;

@@ -28,7 +28,7 @@ mod walk;
 
 use std::collections::{BTreeMap, VecDeque};
 
-pub use self::flipped::find_flips;
+pub use self::flipped::FlipSearch;
 
 use self::regions::Regions;
 use self::reported::Reported;

@@ -45,6 +45,11 @@ impl Regions {
         self.unclosed = unclosed;
     }
 
+    /// The number of places that are remembered.
+    pub(super) fn opened(&self) -> usize {
+        self.opened.len()
+    }
+
     /// Takes a clock out of order; returns whether a region is open.
     pub(super) fn lower(&mut self, clock: u64) -> bool {
         let Some(region) = &mut self.open else { return false };
