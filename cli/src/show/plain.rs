@@ -130,7 +130,7 @@ fn describe_kept(repair: &Repair, is_dry: bool, ended: bool) -> String {
         (0, 0) if has_lost_compressed(repair) => {
             "the file opens again, but its compressed records could not be read".to_string()
         }
-        (0, 0) => "the file opens again, but nothing was recorded in it".to_string(),
+        (0, 0) => format!("the file opens again, but no {noun} was found in it"),
         (0, _) => format!("{} {verb}", figures::count(after, noun)),
         (1, _) if lost == 0 => format!("1 {noun} {verb}"),
         // The count before has none of those after the damage.

@@ -337,7 +337,7 @@ fn the_first_line_claims_no_more_than_was_read() {
     empty.extend([68, 0, 0, 0, 0, 0, 8, 0]);
     let folder = folder(&[("empty", &empty), ("sound", &sound())]);
     let story = first("repair", &folder.path().join("empty"));
-    assert!(story.ends_with("the file opens again, but nothing was recorded in it"), "{story}");
+    assert!(story.ends_with("the file opens again, but no sample was found in it"), "{story}");
     assert!(first("check", &folder.path().join("sound")).starts_with("clean; perf"));
 }
 
