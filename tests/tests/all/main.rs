@@ -103,6 +103,7 @@ mod perf {
     mod folded;
     mod for_perf;
     mod forge;
+    mod headless;
     mod hostile;
     mod inside;
     mod joined;

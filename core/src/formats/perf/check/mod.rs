@@ -171,7 +171,11 @@ pub fn last_resort(files: &FileSet<'_>, options: &Options, report: &Report) -> O
     if reasons.into_iter().any(|rule| report.count(rule) > 0) {
         return None;
     }
-    match open(files) {
+    // A pipe without its header is not a file.
+    let headless = restore::is_headless(&files.bytes(0), &options.limits);
+    let restoration = headless.then(|| restore::restore(files, &options.limits));
+    let piped = restoration.as_ref().map(|restoration| restoration.apply(files));
+    match open(piped.as_ref().unwrap_or(files)) {
         Ok(Opened::Sections(recording)) => rebuild::last_resort(&recording, options, report),
         Ok(Opened::Pipe(file)) => rebuild::restore_event(&file, options, report),
         Err(_) => None,

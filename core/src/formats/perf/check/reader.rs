@@ -124,6 +124,25 @@ impl RecordCheck {
         });
     }
 
+    /// Reports a TRACING_DATA in a file. perf reads on at another place of the file then, and stops.
+    pub(super) fn check_tracing_in_file(
+        &self,
+        record: &RecordView<'_>,
+        map: &LayerMap,
+        report: &mut Report,
+    ) {
+        // simpleperf has the data inside the record, and reads them itself.
+        if self.events.dialect.is_simpleperf {
+            return;
+        }
+        let rule = &rules::RECORD_MALFORMED;
+        report.push_with(rule, rule.severity, || {
+            let message = "unexpected TRACING_DATA: only pipes have it as a record";
+            let finding = Finding::new(rule, record.span(), record.place.path(""), message);
+            with_place(finding, record, map).fix(self.drop_record(record))
+        });
+    }
+
     /// Whether perf looks up the event of a record that is not a sample and does not find it. To
     /// perf, a HEADER_ATTR in a file is one event more, so it looks up those of a single attr, too.
     pub(super) fn lacks_event_of(&self, record: &RecordView<'_>) -> bool {

@@ -193,8 +193,14 @@ impl RecordCheck {
             return;
         }
         self.check_alignment(record, map, report);
-        if record.frame.kind == kind::HEADER_ATTR && self.machine.is_in_file() {
-            self.check_attr_in_file(record, map, report);
+        match record.frame.kind {
+            kind::HEADER_ATTR if self.machine.is_in_file() => {
+                self.check_attr_in_file(record, map, report);
+            }
+            kind::TRACING_DATA if self.machine.is_in_file() => {
+                self.check_tracing_in_file(record, map, report);
+            }
+            _ => {}
         }
         if record.frame.kind == kind::ID_INDEX {
             self.check_id_index(record, map, report);

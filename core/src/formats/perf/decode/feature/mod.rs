@@ -16,7 +16,7 @@ pub use self::error::FeatureError;
 pub use self::reader::{Refusal, refuse};
 pub use self::recorder::is_old;
 use self::recorder::read_version;
-pub use self::sections::{DescribedEvent, described_events};
+pub use self::sections::{DescribedEvent, begins_tracing, described_events};
 pub use self::symbols::{SymbolFile, symbol_files};
 use crate::formats::perf::decode::frame::RecordView;
 use crate::formats::perf::layout::feature::{

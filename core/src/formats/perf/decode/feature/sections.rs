@@ -20,6 +20,11 @@ const TRIED_CPUS: u32 = 4096;
 /// Sizes of a long of the kernel in bytes.
 const LONG_SIZES: (u64, u64) = (4, 8);
 
+/// Whether bytes begin as those of TRACING_DATA do.
+pub fn begins_tracing(bytes: &[u8]) -> bool {
+    bytes.starts_with(TRACING_MAGIC)
+}
+
 /// Reads the first bytes of TRACING_DATA:
 ///
 /// ```text

@@ -29,6 +29,8 @@ use crate::model::recording::{File, FileSet};
 
 /// Most bytes before the records: an id has 8, and a large machine some thousands of ids.
 const MOST_ZEROS: u64 = 256 << 10;
+/// Records of attrs and features that show a pipe, which has no room for attrs.
+const PIPED: usize = 4;
 /// Records that must follow one another after the zeros.
 const LEAST_RECORDS: usize = 3;
 /// Records that are read with the events of the donor, and the share of them that may not fit.
@@ -62,8 +64,14 @@ pub(super) fn find(source: &Source<'_>) -> Option<(Order, u64)> {
     };
     let order = [Order::Little, Order::Big].into_iter().find(begins)?;
     let mut walker = Walker::new(source, 0, order, false, (start, source.len()));
+    let mut piped = 0_usize;
     let has_only_records = walker.all(|item| match item {
-        Item::Record(_) => true,
+        Item::Record(record) => {
+            let is_piped =
+                [record::HEADER_ATTR, record::HEADER_FEATURE].contains(&record.frame.kind);
+            piped = piped.saturating_add(usize::from(is_piped));
+            piped < PIPED
+        }
         Item::Damage(damage) => damage.fault.is_truncation(),
     });
     has_only_records.then_some((order, start))

@@ -4,12 +4,14 @@ use super::attr_copies::AttrCopies;
 use super::flags::{self, Demand};
 use super::harmless_entries::{Entries, is_read_alike};
 use super::layout::{self, LayoutFacts, LayoutReading};
-use super::magic::{correct_magic, correct_size, magic_of_fields, nearest_magic};
+use super::magic::{
+    correct_magic, correct_size, magic_of, magic_of_fields, nearest_magic, set_pipe_size,
+};
 use super::peek::Peek;
 use super::proof::{Assigned, Proof, fitting};
 use super::table_reading::TableReading;
 use super::table_search::{Records, find_table};
-use super::{Correction, Part, Restoration, blank, disputes, events, shape, unordered};
+use super::{Correction, Part, Restoration, blank, disputes, events, headless, shape, unordered};
 use crate::formats::perf::decode::feature;
 use crate::formats::perf::decode::frame::frame;
 use crate::formats::perf::decode::header::{self, Body, FlagWords, Flags, Section};
@@ -33,14 +35,20 @@ pub(super) fn restore(files: &FileSet<'_>, limits: &Limits) -> Restoration {
     }
     let first = source.read(0, 8);
     let order = header::magic(&first).map(|(order, _)| order);
-    let nearest = nearest_magic(&first).unwrap_or_else(|| magic_of_fields(&source));
+    let near = nearest_magic(&first);
+    let headless = if near.is_none() { headless::find(&source, limits) } else { None };
+    let piped = headless.map(|(order, _)| (order, magic_of(order)));
+    let nearest = near.or(piped).unwrap_or_else(|| magic_of_fields(&source));
     let order = order.unwrap_or(nearest.0);
     let mut restored = Restoration::new(order);
     let peek = Peek { source: &source, order };
     if header::magic(&first).is_none() {
         restored.extend(correct_magic(peek, nearest.1));
     }
-    restored.extend(correct_size(peek));
+    restored.extend(match headless {
+        Some((_, first)) => set_pipe_size(peek, first),
+        None => correct_size(peek),
+    });
     let sections = {
         let now = restored.apply(files);
         match open(&now) {

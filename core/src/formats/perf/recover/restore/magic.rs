@@ -38,9 +38,15 @@ pub(super) fn magic_of_fields(source: &Source<'_>) -> (Order, &'static [u8; 8]) 
         (false, true) => true,
         _ => count_pairs(big) > count_pairs(little),
     };
-    match is_big {
-        true => (Order::Big, facts::MAGIC_BIG),
-        false => (Order::Little, facts::MAGIC_LITTLE),
+    let order = if is_big { Order::Big } else { Order::Little };
+    (order, magic_of(order))
+}
+
+/// Returns the magic of a byte order.
+pub(super) const fn magic_of(order: Order) -> &'static [u8; 8] {
+    match order {
+        Order::Big => facts::MAGIC_BIG,
+        Order::Little => facts::MAGIC_LITTLE,
     }
 }
 
@@ -111,6 +117,15 @@ pub(super) fn correct_size(peek: Peek<'_>) -> Option<Correction> {
         HEADER_SIZE_PIPE => correction.witness(HEADER_SIZE_PIPE, 8, "record after a pipe header"),
         _ => correction.witness(field::ATTRS, 32, "sections that a pipe header lacks"),
     })
+}
+
+/// Sets `header.size` to that of a pipe, whose first complete record is at `first`.
+pub(super) fn set_pipe_size(peek: Peek<'_>, first: u64) -> Option<Correction> {
+    let correction = Correction::new(Part::HeaderSize);
+    let correction = correction.word(field::SIZE, peek.u64(field::SIZE)?, HEADER_SIZE_PIPE);
+    // If the header was lost, it is written over the first records.
+    let correction = correction.determined_if(false);
+    Some(correction.witness(first, facts::RECORD_HEADER, "a record that only pipes have"))
 }
 
 /// Whether records follow a header of 16 bytes.

@@ -9,6 +9,7 @@
 //! ```text
 //!  magic, header.size      nearest known value, and what follows it
 //!  blank                   the header of a donor, where zeros are
+//!  headless                the header of a pipe that lost it
 //!  table                   the path that the stored offsets and sizes support
 //!  table_reading           such a table, and what other facts say about it
 //!  parted                  sections that moved, after bytes that were lost or added among them
@@ -40,6 +41,7 @@ mod exchanged;
 mod flags;
 mod harmless_entries;
 mod head;
+mod headless;
 mod hints;
 mod identity;
 mod ids;
@@ -291,6 +293,11 @@ impl Restoration {
 /// Whether a file begins with room for a header, which is zeros, and then has records.
 pub fn is_blank(source: &Source<'_>) -> bool {
     blank::find(source).is_some()
+}
+
+/// Whether a file is a pipe without its header.
+pub fn is_headless(source: &Source<'_>, limits: &Limits) -> bool {
+    headless::find(source, limits).is_some()
 }
 
 /// Restores the outline of a recording. Reads the records only if something contradicts.

@@ -21,6 +21,7 @@ mod place;
 pub use self::place::find as find_range;
 use super::described;
 use super::exchanged;
+use super::headless;
 use super::peek::Peek;
 use super::shape;
 use crate::formats::perf::decode::header::{self, Section};
@@ -63,9 +64,17 @@ pub fn find(source: &Source<'_>, limits: &Limits) -> Hints {
         hints.readings = piped::find(source);
     }
     if hints.readings.is_empty() {
+        hints.readings.extend(headless::read(source, limits));
+    }
+    if hints.readings.is_empty() {
         hints.readings = exchanged::find(source, limits.of(&READING_BYTES) / RECORD_HEADER);
     }
     hints
+}
+
+/// Whether a file has a feature table.
+pub(super) fn has_table(peek: Peek<'_>, limits: &Limits) -> bool {
+    find_entries(peek, limits.of(&WINDOW)).is_some()
 }
 
 fn find_in(peek: Peek<'_>, limits: &Limits) -> Hints {

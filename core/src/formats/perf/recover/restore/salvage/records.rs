@@ -68,7 +68,8 @@ pub(super) fn gather(
         let is_new = body::name(item.frame.kind).is_none() && before == item.offset;
         let named = names_event(events, &view);
         let is_foreign = has_others && named == Some(false);
-        if is_foreign || weight == 0 && !is_new && !is_readable(events, &view) {
+        let is_of_pipe = item.frame.kind == record::TRACING_DATA && !is_readable(events, &view);
+        if is_foreign || is_of_pipe || weight == 0 && !is_new && !is_readable(events, &view) {
             gathered.lost = gathered.lost.saturating_add(1);
             continue;
         }
@@ -133,6 +134,8 @@ fn is_readable(events: &Events, record: &RecordView<'_>) -> bool {
             matches!(read, SampleRead::Complete { .. }) && events.has_id_of(&sample)
         }
         record::ID_INDEX if !events.unknown_in_index(record).is_empty() => false,
+        // No perf reads it in a file.
+        record::TRACING_DATA => events.dialect.is_simpleperf,
         kind => {
             body::name(kind).is_some()
                 && !events.lacks_event_of(record)
