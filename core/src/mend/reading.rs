@@ -143,7 +143,16 @@ pub(crate) fn explain(
     if !has_sign(format, &stored) || weigh(&stored) < LEAD {
         return stored;
     }
-    if let Some(reading) = read_prefix(files, options) {
+    let hints = format.reading_hints(files, options, &stored);
+    // The first block may be in the place of another one, instead of after other bytes.
+    let moves_beginning = |reading: &Reading| {
+        reading.cause == Cause::Exchanged && reading.range().start == 0 && reading.file == 0
+    };
+    let prefix = match hints.readings.iter().any(moves_beginning) {
+        true => None,
+        false => read_prefix(files, options),
+    };
+    if let Some(reading) = prefix {
         // Bytes with which no recording begins are no other reading.
         let proofs = Proofs { known: &[], codes: CopyProofs::default(), signs: &[], most: 0 };
         let read = read(files, reading, (&stored, &proofs), check);
@@ -152,7 +161,6 @@ pub(crate) fn explain(
         let describe = |read: &Read| describe(read, &stored, files, holds_records(read));
         return read.as_ref().map_or_else(|| stored.clone(), describe);
     }
-    let hints = format.reading_hints(files, options, &stored);
     let mut candidates = gather(files, options, &hints, &stored);
     let signs = format.description().damage.signs_of_reading;
     let most = options.limits.of(&READING_BYTES);

@@ -58,3 +58,36 @@ fn exchanged_blocks_of_records_come_back() {
     // Two blocks of features leave the records as they are.
     assert!(cases > 40 && given_back * 2 > cases, "{given_back} of {cases}");
 }
+
+#[test]
+fn the_first_block_comes_back_from_the_place_of_another_one() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus/perf/clean");
+    let (mut cases, mut others) = (0, Vec::new());
+    for (number, name) in (0_u64..).zip(RECORDINGS) {
+        let whole = std::fs::read(folder.join(name)).unwrap();
+        let mut dice = Dice::seeded(SEED.wrapping_mul(1 << 21).wrapping_add(number));
+        for len in [512, 1_024, 2_048, 4_096] {
+            let blocks = whole.len() / len;
+            if blocks < 2 {
+                continue;
+            }
+            for other in [1, 1 + dice.below(blocks - 1)].map(|block| block * len) {
+                let mut damaged = whole.clone();
+                damaged[..len].copy_from_slice(&whole[other..other + len]);
+                damaged[other..other + len].copy_from_slice(&whole[..len]);
+                let (repair, target) = mended_as(name, &damaged, &Options::default());
+                cases += 1;
+                // Nothing shows the ends of the blocks.
+                assert!(repair.safety() != Some(Safety::Exact), "{name}: {len} at {other:#x}");
+                if target != whole {
+                    others.push(format!("{name}: {len} at {other:#x}"));
+                }
+            }
+        }
+    }
+    notice::say(&format!(
+        "exchanged first blocks, seed {SEED}: {} of {cases} given back",
+        cases - others.len()
+    ));
+    assert!(cases >= 24 && others.len() * 10 <= cases, "{} of {cases}: {others:#?}", others.len());
+}

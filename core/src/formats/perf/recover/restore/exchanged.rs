@@ -10,6 +10,8 @@
 //!  reading   | a | B | c | D | e | table |      a B c D e are records, up to the table
 //! ```
 //!
+//! Without the first block, the magic shows the place of that block.
+//!
 //! The chain shows that the headers of records are in each other's places, but not which bytes
 //! between two headers are: a block may begin at any of them. The sizes of blocks on disks make a
 //! border likely and prove none, so a reading is lossy. The check of the format does not replace
@@ -36,6 +38,8 @@ const SIZES: [u64; 8] = [512, 1_024, 2_048, 4_096, 8_192, 16_384, 32_768, 65_536
 const PER_HEADER: u32 = 2;
 /// Headers that may always be read.
 const HEADERS_LEAST: u64 = 64 << 10;
+/// Blocks of one size that may be the first one.
+const MOST_PLACES: u64 = 1 << 10;
 /// Readings of one size that are tried: a chain fits two pairs of blocks only by chance.
 const MOST: usize = 2;
 
@@ -67,6 +71,32 @@ pub(super) fn find(source: &Source<'_>, most: u64) -> Vec<Reading> {
                 if chain.walk(&pair.exchanged(source), from, &mut most).is_ok() {
                     readings.push(pair.reading(source, chain.stated));
                 }
+            }
+        }
+    }
+    readings
+}
+
+/// Returns the pairs of the first block and of one that begins with the magic, with which the
+/// records follow one another to their end.
+pub(super) fn find_first(source: &Source<'_>, most: u64) -> Vec<Reading> {
+    let mut most = most.min((source.len() >> PER_HEADER).saturating_add(HEADERS_LEAST));
+    let mut readings = Vec::new();
+    if header::magic(&source.read(0, 8)).is_some() {
+        return readings;
+    }
+    for len in SIZES {
+        for number in 1..number_of(source.len(), len).min(MOST_PLACES) {
+            let pair = Pair(block(0, len), block(number, len));
+            if header::magic(&source.read(pair.1.start, pair.1.start.saturating_add(8))).is_none() {
+                continue;
+            }
+            let whole = pair.exchanged(source);
+            let Some(chain) = Chain::of(&whole) else { continue };
+            if chain.walk(&whole, chain.start, &mut most).is_ok() {
+                let magic = Span::sized(Layer::stored(0), pair.1.start, 8);
+                let reading = pair.reading(source, chain.stated);
+                readings.push(reading.witness(magic, "the magic, which begins the file"));
             }
         }
     }

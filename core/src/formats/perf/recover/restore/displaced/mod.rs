@@ -52,6 +52,11 @@ const PLACES: usize = 6;
 
 /// Returns the length by which a file is too long, and the readings that explain a wrong length.
 pub fn find(source: &Source<'_>, limits: &Limits) -> Hints {
+    let most_headers = limits.of(&READING_BYTES) / RECORD_HEADER;
+    let readings = exchanged::find_first(source, most_headers);
+    if !readings.is_empty() {
+        return Hints { readings, ..Hints::default() };
+    }
     // The magic may be among the missing bytes.
     let orders = match header::magic(&source.read(0, 8)) {
         Some((order, _)) => [Some(order), None],
@@ -67,7 +72,7 @@ pub fn find(source: &Source<'_>, limits: &Limits) -> Hints {
         hints.readings.extend(headless::read(source, limits));
     }
     if hints.readings.is_empty() {
-        hints.readings = exchanged::find(source, limits.of(&READING_BYTES) / RECORD_HEADER);
+        hints.readings = exchanged::find(source, most_headers);
     }
     hints
 }
