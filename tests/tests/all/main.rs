@@ -118,6 +118,7 @@ mod perf {
     mod script;
     mod several;
     mod simpleperf;
+    mod sizes;
     mod topology;
     mod tracepoints;
     mod traces;

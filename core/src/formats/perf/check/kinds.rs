@@ -102,7 +102,7 @@ impl RecordCheck {
         is_right
     }
 
-    /// Reports a record without its size, or without its whole header, which is `found`. Without a
+    /// Reports a record with a damaged size, or a header that is lost, which is `found`. Without a
     /// class it is not a record of this type.
     fn push_lost_size(
         &self,
@@ -110,7 +110,8 @@ impl RecordCheck {
         class: Option<Safety>,
         report: &mut Report,
     ) {
-        let rule = &rules::RECORD_TOO_SMALL;
+        let is_longer = found.size > record.frame.size;
+        let rule = if is_longer { &rules::RECORD_PAST_END } else { &rules::RECORD_TOO_SMALL };
         report.push_with(rule, rule.severity, || {
             let (frame, span) = (record.frame, record.span());
             let message = format!("record size is {}, expected {}", found.size, frame.size);
@@ -141,6 +142,7 @@ impl RecordCheck {
             // that others lie between.
             let shows_itself = !kind::FITS_NEARLY_ALL.contains(&frame.kind)
                 && zeros < ZEROS
+                && (found.size < RECORD_HEADER || !self.events.fits_other_sizes(record))
                 && self.events.ends_with_content(record);
             let safety = if is_size && shows_itself { class } else { Safety::Lossy };
             let fields = Span::new(span.layer, header.end, span.end);
@@ -286,6 +288,7 @@ impl RecordCheck {
         if report.tally.samples == 0 || misfits.iter().any(|rule| report.count(rule) > 0) {
             report.doubt_fixes(&rules::RECORD_TYPE_DAMAGED);
             report.doubt_fixes(&rules::RECORD_TOO_SMALL);
+            report.doubt_fixes(&rules::RECORD_PAST_END);
         }
     }
 

@@ -10,6 +10,7 @@ use super::expand::{Wrapper, begins_frame};
 use super::feature::{self, Machine};
 use super::frame::{Frame, RecordView};
 use super::record;
+use super::record::aux::Aux;
 use super::sample;
 use crate::formats::perf::layout::{RECORD_HEADER, is_published, record as kind};
 use crate::kit::cursor::Order;
@@ -21,6 +22,9 @@ const AUXTRACE_SIZE: u64 = 48;
 const TRACING_SIZES: [u64; 2] = [12, 16];
 /// Sizes of a TIME_CONV record: since Linux 5.10 it has three more words.
 const TIME_CONV_SIZES: [u64; 2] = [32, 56];
+
+/// The flags of an AUX record are less.
+const AUX_FLAGS_END: u64 = 1 << 16;
 
 /// What is known when a record is judged.
 #[derive(Clone, Copy, Debug)]
@@ -105,16 +109,52 @@ impl Evidence<'_> {
         match self.events {
             Some(events) => {
                 let is_one = events.weigh(record) > 0 && !events.may_cover_others(record);
-                is_one && self.has_values(record, events)
+                is_one && (record.frame.kind != kind::READ || self.has_values(record))
             }
             None => record.frame.kind != kind::SAMPLE && self.has_own_fields(record),
         }
     }
 
-    /// Whether a record has the values of a READ, if it is one: any other body is as long.
-    fn has_values(&self, record: &RecordView<'_>, events: &Events) -> bool {
-        let layout = events.trailer_layout(record).filter(|_| record.frame.kind == kind::READ);
-        layout.is_none_or(|layout| sample::is_read(record.cursor(self.order), layout))
+    /// Whether a record has the values of its type, if others are as long: the values of a READ,
+    /// the event of a LOST or THROTTLE, the flags of an AUX, the type of a BPF_EVENT or KSYMBOL, the
+    /// path of a CGROUP, or the thread that its `sample_id` names as well.
+    pub(super) fn has_values(&self, record: &RecordView<'_>) -> bool {
+        let Some(events) = self.events else { return true };
+        let mut body = record.cursor(self.order);
+        let is_event = |id: Option<u64>| id.is_some_and(|id| events.find(id).is_some());
+        let named = events.origin_of(record).and_then(|origin| origin.tid);
+        let names_thread = |at: u64| {
+            let mut body = record.cursor(self.order);
+            let thread = body.skip(1, at, "process").and_then(|()| body.u32("tid"));
+            named.is_none_or(|named| thread == Ok(named))
+        };
+        let names_thread_0 = || named == Some(0);
+        match record.frame.kind {
+            kind::READ => {
+                let layout = events.trailer_layout(record);
+                layout.is_none_or(|layout| sample::is_read(body, layout))
+            }
+            kind::LOST => is_event(body.u64("id").ok()),
+            kind::THROTTLE | kind::UNTHROTTLE => {
+                is_event(body.skip(1, 8, "time").and_then(|()| body.u64("id")).ok())
+            }
+            kind::BPF_EVENT => {
+                let (kind, flags) = (body.u16("type"), body.u16("flags"));
+                kind.is_ok_and(|kind| (1..=2).contains(&kind)) && flags == Ok(0)
+            }
+            kind::KSYMBOL => {
+                let kind = body.skip(1, 12, "addr").and_then(|()| body.u16("ksym_type"));
+                kind.is_ok_and(|kind| kind <= 2)
+            }
+            kind::AUX => Aux::read(record, self.order).is_some_and(|aux| aux.flags < AUX_FLAGS_END),
+            kind::CGROUP => record.body().get(8) == Some(&b'/'),
+            // perf writes 0 as the thread of records that it makes up, which no EXIT is. The thread
+            // that forks writes a FORK.
+            kind::MMAP | kind::MMAP2 => names_thread(4) || names_thread_0(),
+            kind::FORK => names_thread(12) || names_thread_0(),
+            kind::EXIT => names_thread(8),
+            _ => true,
+        }
     }
 
     fn has_own_fields(&self, record: &RecordView<'_>) -> bool {

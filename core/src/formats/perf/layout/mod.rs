@@ -64,10 +64,16 @@ pub mod record {
     pub const MMAP: u32 = 1;
     /// The same, with its device and inode or its build id.
     pub const MMAP2: u32 = 10;
+    /// Records of an event that did not fit the buffer.
+    pub const LOST: u32 = 2;
     /// The name of a thread changes.
     pub const COMM: u32 = 3;
     /// A thread that ended.
     pub const EXIT: u32 = 4;
+    /// An event that came too often is stopped.
+    pub const THROTTLE: u32 = 5;
+    /// It goes on.
+    pub const UNTHROTTLE: u32 = 6;
     /// A new thread.
     pub const FORK: u32 = 7;
     /// A tracer wrote bytes.
@@ -96,6 +102,8 @@ pub mod record {
     pub const NAMESPACES: u32 = 16;
     /// Code of the kernel that is made or removed while it runs.
     pub const KSYMBOL: u32 = 17;
+    /// A BPF program that is loaded or unloaded.
+    pub const BPF_EVENT: u32 = 18;
     /// The path of a cgroup.
     pub const CGROUP: u32 = 19;
     /// Code of the kernel that was changed.

@@ -27,16 +27,16 @@ rules! {
         code: "PD1002",
         name: "record-too-small",
         severity: Severity::Error,
-        summary: "header.size of a record is less than 8",
+        summary: "header.size of a record is less than 8, or less than its fields need",
         problem: "A record has a header of 8 bytes. A page that was lost and is zero now looks \
             like this. The size of a record places the next one, so the next record has to \
-            be searched for.",
+            be searched for. One flipped bit makes a size smaller than the fields of the record.",
         impact: "perf script 6.1 exits 234 without a sample. perf report shows nothing and \
             exits 0.",
         remedy: Remedy::Fix(
             "If the fields of one record fill the bytes up to the next record, sets its size; if \
-             the header is zero, also its type, which is that of a sample, and whether the \
-             kernel or a user was interrupted, by the address. Otherwise drops the bytes up to \
+             the type is invalid, also that, which is that of a sample or the only one that fits, \
+             and whether the kernel or a user was interrupted, by the address. Otherwise drops the bytes up to \
              the next place at which four records follow one another with valid headers. If \
              there is no such place, drops the rest.\n\
              Class: exact for the size of a record at the time of the one before, unless 8 zeros \
@@ -51,14 +51,17 @@ rules! {
         code: "PD1003",
         name: "record-past-end",
         severity: Severity::Error,
-        summary: "a record ends after the end of the records",
-        problem: "The size of the record, or of an earlier one, is wrong.",
+        summary: "a record ends after the end of the records, or of its own fields",
+        problem: "The size of the record, or of an earlier one, is wrong. Or bytes of it are \
+            missing, so that the records after it are in the place of its fields.",
         impact: "perf script 6.1 exits 234 without a sample. perf report shows nothing and \
             exits 0.",
         remedy: Remedy::Fix(
-            "Drops the bytes up to the next place at which four records follow one another \
-             with valid headers. If there is no such place, drops the rest.\n\
-             Class: lossy. Cost: the records in the dropped bytes.\n\
+            "If the fields of the record fill the bytes up to the next record, sets its size. \
+             Otherwise drops the bytes up to the next place at which four records follow one \
+             another with valid headers. If there is no such place, drops the rest.\n\
+             Class: exact for the size of a record as PD1002 has it; otherwise lossy. Cost: the \
+             records in the dropped bytes.\n\
              Run:\n\
              \x20 tracemend repair perf.data -o repaired.data",
         ),
@@ -74,8 +77,10 @@ rules! {
         impact: "perf script 6.1 exits 234 without a sample. perf report shows nothing and \
             exits 0.",
         remedy: Remedy::Fix(
-            "Drops the bytes up to the next place at which four records follow one another \
-             with valid headers, which often is the next record.\n\
+            "If the bytes up to the next record are a sample, or the fields of only one type fill \
+             them, sets the header (PD1007 if only the type is damaged). Otherwise drops the bytes \
+             up to the next place at which four records follow one another with valid headers, \
+             which often is the next record.\n\
              Class: lossy. Cost: the records in the dropped bytes.\n\
              Run:\n\
              \x20 tracemend repair perf.data -o repaired.data",
@@ -129,7 +134,8 @@ rules! {
             one, its own fields do not fit, or give a time that is far away. Or a HEADER_ATTR (64) \
             has no attr, but the fields of a HEADER_FEATURE (80). Or the type is above 127, which \
             no kernel and no perf writes, and the record has all fields of the known type that \
-            differs in one bit. Or the type is far above those \
+            differs in one bit. Or the type is 0, or other bits of it are damaged, and the record \
+            is a sample, or has the fields of only one type. Or the type is far above those \
             that exist: the kernel has types up to 22 and perf up to 86, and at the rate of the \
             past, types above 34 and 98 come in nine years. VERSION, in a pipe if it comes before, \
             shows which types perf had and asked the kernel for: those of perf 6.12 end with 82 \

@@ -70,6 +70,17 @@ impl Events {
         }
     }
 
+    /// Whether the fields of a record fit other lengths as well: a name that lost bytes is a shorter
+    /// one, and so are the ids of an attr and the text of a feature.
+    #[cold]
+    pub fn fits_other_sizes(&self, record: &RecordView<'_>) -> bool {
+        match record.frame.kind {
+            kind::SAMPLE => false,
+            kind::HEADER_FEATURE | kind::HEADER_ATTR => true,
+            _ => self.read_body(record).is_ok_and(|body| matches!(body.detail, Detail::Name(_))),
+        }
+    }
+
     /// Whether the words after the attr of a HEADER_ATTR are ids: not 0, and no header of a record.
     fn has_only_ids(&self, record: &RecordView<'_>) -> bool {
         let Some((attr, ids)) = attr_record::read_record(record, self.dialect.order) else {

@@ -19,7 +19,10 @@ impl<'a> Walker<'a> {
         let is_attr = self.pipe && flip::is_attr(&view, self.dialect.order);
         let mut fitting = flip::kinds(found.kind, is_attr).filter_map(|kind| {
             let record = self.with_payload(Frame { kind, ..found }, bytes.clone()).ok()?;
-            let is_right = evidence.fits(&record.view(self.layer, 0));
+            let view = record.view(self.layer, 0);
+            // A type of 0 is one bit from many by chance.
+            let is_shown = found.kind != 0 || evidence.has_values(&view);
+            let is_right = is_shown && evidence.fits(&view);
             let is_last = record.end() >= self.end;
             (is_right && (is_last || self.is_followed_by_stored(&record))).then_some(record)
         });

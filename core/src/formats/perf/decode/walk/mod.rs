@@ -8,9 +8,9 @@
 
 mod flipped;
 mod packed;
+mod sizes;
 mod torn;
 mod trace_size;
-mod unsized_record;
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -212,7 +212,7 @@ impl<'a> Walker<'a> {
             return self.accept(record);
         }
         match self.find_inside(&record) {
-            Some(damage) => Item::Damage(damage),
+            Some(item) => item,
             None => self.accept(record),
         }
     }
@@ -299,10 +299,16 @@ impl<'a> Walker<'a> {
 
     /// Looks for records inside the record at the position if another one does not follow it, or
     /// if its fields let it cover others; then they fill it, a feature before a record exactly.
+    /// Returns the record with its right size, or the damage.
     #[inline]
-    fn find_inside(&mut self, record: &Record<'_>) -> Option<Damage> {
+    fn find_inside(&mut self, record: &Record<'_>) -> Option<Item<Record<'a>, Damage>> {
         if !self.is_followed(record) {
-            self.find_swallowed(record, Reach::Few).or_else(|| self.skip_torn(record))
+            let swallowed = self.find_swallowed(record, Reach::Few);
+            let longer = |walker: &mut Self| {
+                let longer = walker.read_longer(record)?;
+                Some(walker.accept(longer))
+            };
+            swallowed.or_else(|| longer(self)).or_else(|| self.skip_torn(record).map(Item::Damage))
         } else if self.may_cover_others(record) {
             let is_feature = record.frame.kind == record::HEADER_FEATURE;
             let is_sound = is_feature && self.is_followed_by_any(record);
@@ -323,19 +329,28 @@ impl<'a> Walker<'a> {
                 .is_some_and(|events| events.may_cover_others(&record.view(self.layer, 0)))
     }
 
-    /// Returns the first record inside the record at the position, which is then not one: bytes of
-    /// it are missing, and what follows them counts as its body.
+    /// Finds the first record inside the record at the position, which then ends there. If its
+    /// fields do not, it is not one: bytes of it are missing, and what follows them counts as its
+    /// body.
     #[cold]
-    fn find_swallowed(&mut self, record: &Record<'_>, reach: Reach) -> Option<Damage> {
+    fn find_swallowed(
+        &mut self,
+        record: &Record<'_>,
+        reach: Reach,
+    ) -> Option<Item<Record<'a>, Damage>> {
         let (start, mut budget) = (self.at, self.budget);
         let area = start.saturating_add(1)..record.end();
         let next = self.search((area, 1), reach, &mut budget);
         self.budget = budget;
         let next = next?;
+        if let Some(shorter) = self.read_up_to(next, record.frame) {
+            return Some(self.accept(shorter));
+        }
         self.at = next;
         self.run = &[];
         let span = Span::new(self.layer, start, next);
-        Some(Damage { span, fault: FrameFault::PastEnd(record.frame), resumes: true })
+        let fault = FrameFault::PastEnd(record.frame);
+        Some(Item::Damage(Damage { span, fault, resumes: true }))
     }
 
     /// Moves on to the next valid record; the bytes before it are damage.
@@ -354,12 +369,18 @@ impl<'a> Walker<'a> {
         Damage { span, fault, resumes: next.is_some() }
     }
 
-    /// Moves on to the next valid record; the bytes before it are damage, or a record that lost its
-    /// size.
+    /// Moves on to the next valid record; the bytes before it are damage, or a record with a damaged
+    /// header.
     #[cold]
     fn skip_or_read(&mut self, fault: FrameFault) -> Item<Record<'a>, Damage> {
         let next = self.find_packed_after(self.at).or_else(|| self.resync(self.at));
-        if let (FrameFault::TooSmall(found), Some(end)) = (fault, next)
+        let found = match fault {
+            FrameFault::TooSmall(found) | FrameFault::Type(found) | FrameFault::PastEnd(found) => {
+                Some(found)
+            }
+            FrameFault::HeaderTruncated | FrameFault::PayloadPastEnd(..) => None,
+        };
+        if let (Some(found), Some(end)) = (found, next)
             && let Some(record) = self.read_up_to(end, found)
         {
             return self.accept(record);
@@ -454,7 +475,9 @@ impl<'a> Iterator for Walker<'a> {
             },
             Err(fault) => {
                 let flipped = match fault {
-                    FrameFault::Type(found) => self.read_flipped(found),
+                    FrameFault::Type(found) => {
+                        self.read_untyped(found).or_else(|| self.read_flipped(found))
+                    }
                     _ => None,
                 };
                 let read = flipped.or_else(|| self.read_long_trace(fault));
