@@ -119,12 +119,16 @@ impl Blocks<'_> {
 
 fn set_byte(found: &ChangedByte) -> Fix {
     let (span, value) = (found.span, found.value);
-    let summary = format!(
+    let mut summary = format!(
         "set the byte at {:#x} to {value:#04x}: with this value the block expands, and {} follow \
          one another",
         span.start,
         plural(found.records, "record")
     );
+    if found.doubtful > 0 {
+        let samples = plural(found.doubtful, "sample");
+        summary.push_str(&format!("; {samples} may have wrong values"));
+    }
     Fix::new(Safety::Lossy, summary, vec![Edit::replace(span, vec![value])])
 }
 

@@ -2,13 +2,16 @@
 //!
 //! The values of all bytes race with which the block can be expanded. Those that are wrong expand
 //! to other bytes from the changed one on, which are no records; the one that is right makes all
-//! records of the block follow one another, and those of the blocks that copy from it.
+//! records of the block follow one another, and those of the blocks that copy from it. A value
+//! that is nearly right gives records with false values, which others contradict (`doubt`).
 
 use crate::formats::perf::decode::event::Events;
-use crate::formats::perf::decode::expand::Wrapper;
+use crate::formats::perf::decode::expand::{Wrapper, begins_frame};
 use crate::formats::perf::decode::frame::{Dialect, Place, RecordView};
 use crate::formats::perf::decode::recording::RecordFile;
+use crate::formats::perf::layout::record;
 use crate::formats::perf::limits::CHANGES;
+use crate::formats::perf::recover::doubt::{Named, Testimony, count_contradicted};
 use crate::kit::expand::zstd::{Change, PartialStream};
 use crate::kit::num::{to_u64, to_usize};
 use crate::kit::span::{Layer, Span};
@@ -41,6 +44,9 @@ pub struct ChangedByte {
     pub record: Span,
     /// Number of records that follow one another with that value.
     pub records: u64,
+    /// Number of samples that may have wrong values: those of this block and of all later ones, if
+    /// anything contradicts the value.
+    pub doubtful: u64,
 }
 
 /// The first block that cannot be expanded, and the changes of one byte with the fewest doubts.
@@ -50,18 +56,30 @@ pub struct DamagedBlock {
     record: Span,
     /// Offset of the block in the file.
     at: u64,
-    /// The changes, each with the number of records that follow one another with it.
-    pub(super) changes: Vec<(Change, u64)>,
+    /// The changes, until they are taken.
+    pub(super) changes: Option<Vec<Candidate>>,
+    /// Number of samples from the block on, if there is one change with a doubt.
+    doubtful: u64,
+    /// What is named outside the compressed records, and in those before the block.
+    pub(super) named: Named,
     /// Steps of the limit that are left.
     pub(super) allowance: u64,
+}
+
+/// A change, and how well the records are records with it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Candidate {
+    pub(super) change: Change,
+    judgement: Judgement,
 }
 
 impl DamagedBlock {
     /// Returns the changed byte, if one value of one byte is clearly ahead of all others.
     pub fn changed_byte(&self) -> Option<ChangedByte> {
-        let [(change, records)] = self.changes.as_slice() else { return None };
+        let [Candidate { change, judgement }] = self.changes.as_deref()? else { return None };
         let span = Span::sized(self.record.layer, self.at.saturating_add(to_u64(change.at)), 1);
-        Some(ChangedByte { span, value: change.value, record: self.record, records: *records })
+        let (value, records, doubtful) = (change.value, judgement.records, self.doubtful);
+        Some(ChangedByte { span, value, record: self.record, records, doubtful })
     }
 }
 
@@ -83,8 +101,15 @@ struct Doubts {
     misfits: u64,
     /// Bytes after the last complete record: a wrong size passes over the records after it.
     left_over: u64,
-    /// Records that are older than the one before them.
-    steps_back: u64,
+    /// Records whose values contradict others.
+    contradicted: u64,
+}
+
+impl Doubts {
+    /// Whether anything contradicts the records.
+    const fn is_any(self) -> bool {
+        self.faults > 0 || self.misfits > 0 || self.contradicted > 0
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -124,6 +149,8 @@ pub fn find(
     let mut stream = PartialStream::new(limits.of(&ZSTD_WINDOW));
     let (mut carry, mut allowance) = (Vec::new(), limits.of(&CHANGES));
     let mut expanded = 0_u64;
+    let mut named = Named::default();
+    named.note_stored(file, area, limits);
     let mut packed = packed_records(file, area, limits);
     loop {
         let first = packed.next()?;
@@ -133,14 +160,25 @@ pub fn find(
         if carry.len() >= EXPANDED_MAX || expanded > room {
             return None;
         }
-        let whole = whole_len(&carry, events.dialect);
-        carry.drain(..whole?);
+        let whole = whole_len(&carry, events.dialect)?;
+        let sound = views(carry.get(..whole)?, events.dialect);
+        sound.for_each(|record| named.note_sound(&record, events));
+        carry.drain(..whole);
         if valid < first.data.len() {
+            named.sort();
             let (record, start) = (first.record, first.start);
-            let race = Race { events, carry, rest: first.data.get(valid..)? };
+            let race = Race { events, named: &named, carry, rest: first.data.get(valid..)? };
             let changes = race.run(&mut stream, packed, &mut allowance);
+            let after = packed_records(file, (record.end, area.1), limits);
+            let doubtful = match changes.as_slice() {
+                [one] if one.judgement.doubts.is_any() => {
+                    race.count_samples(stream, one.change, after, room)
+                }
+                _ => 0,
+            };
             let at = start.saturating_add(to_u64(valid));
-            return Some(DamagedBlock { record, at, changes, allowance });
+            let changes = Some(changes);
+            return Some(DamagedBlock { record, at, changes, doubtful, named, allowance });
         }
     }
 }
@@ -158,9 +196,22 @@ pub(super) fn whole_len(bytes: &[u8], dialect: Dialect) -> Option<usize> {
     is_end.then(|| bytes.len().saturating_sub(rest.len()))
 }
 
+/// Returns the records that follow one another in some bytes.
+pub(super) fn views(bytes: &[u8], dialect: Dialect) -> impl Iterator<Item = RecordView<'_>> {
+    let mut rest = bytes;
+    std::iter::from_fn(move || {
+        let frame = dialect.frame(rest).ok()?;
+        let bytes = rest.split_off(..to_usize(frame.size))?;
+        let place = Place { layer: Layer::stored(0), offset: 0, index: 0 };
+        Some(RecordView { frame, place, bytes })
+    })
+}
+
 /// The race of the values of one byte.
 pub(super) struct Race<'a> {
     pub(super) events: &'a Events,
+    /// What other records name, sorted.
+    pub(super) named: &'a Named,
     /// The bytes of an incomplete record before the block.
     pub(super) carry: Vec<u8>,
     /// The data of the record from the invalid block on.
@@ -168,20 +219,20 @@ pub(super) struct Race<'a> {
 }
 
 impl Race<'_> {
-    /// Returns the changes of a byte that have the fewest doubts, and for each the number of
-    /// records that follow one another with it. Subtracts the steps and expanded bytes from
-    /// `allowance`.
+    /// Returns the changes of a byte that have the fewest doubts. Subtracts the steps and expanded
+    /// bytes from `allowance`.
     pub(super) fn run(
         &self,
         stream: &mut PartialStream,
         later: impl Iterator<Item = Packed>,
         allowance: &mut u64,
-    ) -> Vec<(Change, u64)> {
+    ) -> Vec<Candidate> {
         let mut judged: Vec<(Doubts, Change)> = Vec::new();
         for change in stream.find_changes(self.rest, allowance) {
             let block = stream.peek(&changed(self.rest, change));
             let Some(block) = block.filter(|_| !self.is_in_run(change)) else { continue };
-            let judgement = self.judge(&[self.carry.as_slice(), &block].concat(), allowance);
+            let bytes = [self.carry.as_slice(), &block].concat();
+            let judgement = self.judge(&bytes, &[bytes.len()], allowance);
             judged.extend(judgement.map(|judgement| (judgement.doubts, change)));
         }
         judged.sort_by_key(|(doubts, _)| *doubts);
@@ -191,17 +242,42 @@ impl Race<'_> {
             return Vec::new();
         }
         let later = held(later);
-        let mut finals: Vec<(Judgement, Change)> = Vec::new();
+        let mut finals: Vec<Candidate> = Vec::new();
         for (_, change) in judged {
             let judgement = self.expand(stream.clone(), change, &later, allowance);
-            finals.extend(judgement.map(|judgement| (judgement, change)));
+            finals.extend(judgement.map(|judgement| Candidate { change, judgement }));
         }
-        let proven = finals.iter().filter(|(judgement, _)| judgement.weight >= PROOF);
-        let Some(least) = proven.map(|(judgement, _)| judgement.doubts).min() else {
+        let proven = finals.iter().filter(|one| one.judgement.weight >= PROOF);
+        let Some(least) = proven.map(|one| one.judgement.doubts).min() else {
             return Vec::new();
         };
-        finals.retain(|(judgement, _)| judgement.doubts <= least);
-        finals.into_iter().map(|(judgement, change)| (change, judgement.records)).collect()
+        finals.retain(|one| one.judgement.doubts <= least);
+        finals
+    }
+
+    /// Counts the samples in the blocks from the changed one on, up to a new frame.
+    fn count_samples(
+        &self,
+        mut stream: PartialStream,
+        change: Change,
+        later: impl Iterator<Item = Packed>,
+        room: u64,
+    ) -> u64 {
+        let (mut out, mut samples, mut expanded) = (self.carry.clone(), 0_u64, 0_u64);
+        let first = changed(self.rest, change);
+        let later = later.map(|one| one.data).take_while(|data| !begins_frame(data));
+        for data in std::iter::once(first).chain(later) {
+            let before = out.len();
+            stream.feed(&data, &mut out, EXPANDED_MAX);
+            expanded = expanded.saturating_add(to_u64(out.len().saturating_sub(before)));
+            let whole = whole_len(&out, self.events.dialect);
+            let Some(whole) = whole.filter(|_| expanded <= room) else { break };
+            let records = views(out.get(..whole).unwrap_or_default(), self.events.dialect);
+            let found = records.filter(|record| record.frame.kind == record::SAMPLE).count();
+            samples = samples.saturating_add(to_u64(found));
+            out.drain(..whole);
+        }
+        samples
     }
 
     /// Whether equal bytes adjoin a change.
@@ -223,50 +299,54 @@ impl Race<'_> {
         later: &[Packed],
         allowance: &mut u64,
     ) -> Option<Judgement> {
-        let mut out = self.carry.clone();
+        let (mut out, mut ends) = (self.carry.clone(), Vec::new());
         let (mut faults, mut is_cut) = (0, false);
         let first = changed(self.rest, change);
         for data in [first.as_slice()].into_iter().chain(later.iter().map(|one| &*one.data)) {
             let fed = stream.feed(data, &mut out, JUDGED);
+            ends.push(out.len());
             faults = u64::from(fed < data.len() && out.len() < JUDGED);
             is_cut = faults > 0 || out.len() >= JUDGED;
             if is_cut {
                 break;
             }
         }
-        let judgement = self.judge(&out, allowance)?;
+        let judgement = self.judge(&out, &ends, allowance)?;
         // Of a record with a wrong size, the rest would be left over.
         let most = if is_cut { to_u64(out.len() / 4) } else { 0 };
         let doubts = Doubts { faults, ..judgement.doubts };
         (doubts.left_over <= most).then_some(Judgement { doubts, ..judgement })
     }
 
-    /// Judges the complete records of expanded bytes; `None` if an invalid one is among them.
-    fn judge(&self, bytes: &[u8], allowance: &mut u64) -> Option<Judgement> {
+    /// Judges the complete records of expanded bytes, of which those of a compressed record end at
+    /// each of `ends`; `None` if an invalid one is among them.
+    fn judge(&self, bytes: &[u8], ends: &[usize], allowance: &mut u64) -> Option<Judgement> {
         steps::count(to_u64(bytes.len()));
         *allowance = allowance.checked_sub(to_u64(bytes.len())).unwrap_or_default();
         if *allowance == 0 {
             return None;
         }
         let dialect = self.events.dialect;
-        let (mut rest, left_over) = bytes.split_at_checked(whole_len(bytes, dialect)?)?;
+        let (whole, left_over) = bytes.split_at_checked(whole_len(bytes, dialect)?)?;
         let mut judgement = Judgement::default();
         judgement.doubts.left_over = to_u64(left_over.len());
-        let mut latest = 0;
-        while let Ok(frame) = dialect.frame(rest) {
-            let Some(record) = rest.split_off(..to_usize(frame.size)) else { break };
-            let place = Place { layer: Layer::stored(0), offset: 0, index: 0 };
-            let view = RecordView { frame, place, bytes: record };
+        let (mut named, mut groups) = (Named::default(), vec![Vec::new(); ends.len()]);
+        let mut end = 0_usize;
+        for view in views(whole, dialect) {
             let weight = self.events.weigh(&view);
             judgement.weight = judgement.weight.saturating_add(weight);
             judgement.records = judgement.records.saturating_add(1);
             let doubts = &mut judgement.doubts;
             doubts.misfits = doubts.misfits.saturating_add(u64::from(weight == 0));
-            if let Some(time) = self.events.origin_of(&view).and_then(|origin| origin.time) {
-                doubts.steps_back = doubts.steps_back.saturating_add(u64::from(time < latest));
-                latest = time;
-            }
+            named.note(&view, self.events.order());
+            end = end.saturating_add(view.bytes.len());
+            let group = groups.get_mut(ends.partition_point(|last| *last < end));
+            let testimony = Testimony::weighed(&view, self.events, weight);
+            group.into_iter().for_each(|group| group.push(testimony));
         }
+        named.sort();
+        let contradicted = groups.iter().map(|one| count_contradicted(one, &[self.named, &named]));
+        judgement.doubts.contradicted = contradicted.fold(0, u64::saturating_add);
         Some(judgement)
     }
 }

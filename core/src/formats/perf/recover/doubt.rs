@@ -8,10 +8,15 @@
 use std::collections::BTreeSet;
 
 use crate::formats::perf::decode::event::Events;
+use crate::formats::perf::decode::expand::Wrapper;
 use crate::formats::perf::decode::frame::RecordView;
+use crate::formats::perf::decode::recording::RecordFile;
 use crate::formats::perf::decode::sample::Sample;
 use crate::formats::perf::layout::record;
 use crate::kit::cursor::Order;
+use crate::kit::num::to_u64;
+use crate::kit::walk::Item;
+use crate::model::limits::{Limits, RESYNC};
 
 /// Threads and mappings that are remembered, of some 40 bytes: with more, nothing contradicts them.
 const NAMES_MAX: usize = 1 << 18;
@@ -63,8 +68,24 @@ impl Named {
         self.code.extend(range.map(|(start, len)| (start, start.saturating_add(len))));
     }
 
+    /// Notes what a sound record shows: besides what it names, the thread of a sample.
+    pub fn note_sound(&mut self, record: &RecordView<'_>, events: &Events) {
+        self.note(record, events.order());
+        let thread = Testimony::of(record, events).thread;
+        self.threads.extend(thread.filter(|_| !self.is_full && !self.threads.is_empty()));
+    }
+
+    /// Notes what the stored records in an area of a file name, without compressed ones.
+    pub fn note_stored(&mut self, file: &RecordFile<'_>, area: (u64, u64), limits: &Limits) {
+        let records = file.records(area, limits.of(&RESYNC)).filter_map(Item::record);
+        for record in records.filter(|record| Wrapper::of(record.frame.kind).is_none()) {
+            self.note(&record.view(file.layer(), 0), file.order());
+        }
+        self.sort();
+    }
+
     /// Sorts the mappings, each with the last end of those that do not begin after it.
-    fn sort(&mut self) {
+    pub fn sort(&mut self) {
         self.code.sort_unstable();
         let mut last = 0;
         for (_, end) in &mut self.code {
@@ -73,21 +94,37 @@ impl Named {
         }
     }
 
-    /// Whether a thread is named, or none is.
-    fn has_thread(&self, (pid, tid): Thread) -> bool {
-        let is_nobody = tid == 0 || tid == u32::MAX;
-        is_nobody || self.is_full || self.threads.is_empty() || self.threads.contains(&(pid, tid))
-    }
-
-    /// Whether an address is mapped, or no mapping is in its half: that of the kernel or of users.
-    fn has_code(&self, ip: u64) -> bool {
+    /// The mappings in the half of an address: that of the kernel or of users.
+    fn half_of(&self, ip: u64) -> &[(u64, u64)] {
         let middle = self.code.partition_point(|(start, _)| *start < KERNEL);
         let (users, kernel) = self.code.split_at_checked(middle).unwrap_or_default();
-        let half = if ip < KERNEL { users } else { kernel };
+        if ip < KERNEL { users } else { kernel }
+    }
+
+    fn maps(&self, ip: u64) -> bool {
+        let half = self.half_of(ip);
         let before = half.partition_point(|(start, _)| *start <= ip);
         let last = before.checked_sub(1).and_then(|last| half.get(last));
-        self.is_full || half.is_empty() || last.is_some_and(|(_, end)| ip < *end)
+        last.is_some_and(|(_, end)| ip < *end)
     }
+}
+
+/// The names of several parts of a recording.
+type Names<'a> = &'a [&'a Named];
+
+/// Whether a thread is named, or none is.
+fn has_thread(names: Names<'_>, thread: Thread) -> bool {
+    let (_, tid) = thread;
+    let is_nobody = tid == 0 || tid == u32::MAX;
+    is_nobody
+        || names.iter().any(|named| named.is_full || named.threads.contains(&thread))
+        || names.iter().all(|named| named.threads.is_empty())
+}
+
+/// Whether an address is mapped, or no mapping is in its half.
+fn has_code(names: Names<'_>, ip: u64) -> bool {
+    names.iter().any(|named| named.is_full || named.maps(ip))
+        || names.iter().all(|named| named.half_of(ip).is_empty())
 }
 
 /// The values of a record that can contradict others.
@@ -126,7 +163,12 @@ impl Testimony {
 
     /// Takes that of a record.
     pub fn of(record: &RecordView<'_>, events: &Events) -> Self {
-        if events.weigh(record) == 0 {
+        Self::weighed(record, events, events.weigh(record))
+    }
+
+    /// Takes that of a record whose evidence has a weight.
+    pub fn weighed(record: &RecordView<'_>, events: &Events, weight: u64) -> Self {
+        if weight == 0 {
             return Self::DAMAGE;
         }
         let mut sample = Sample::default();
@@ -176,7 +218,7 @@ pub fn judge(groups: &[Vec<Testimony>], mut named: Named) -> Verdict {
         named.threads.extend(before.iter().flatten().filter_map(|one| one.thread));
     }
     named.sort();
-    let contradicts = |group: &&Vec<Testimony>| find_fitting(group, &named).contains(&Some(false));
+    let contradicts = |group: &&Vec<Testimony>| count_contradicted(group, &[&named]) > 0;
     let first = damage.saturating_sub(before.iter().rev().take_while(contradicts).count());
     let (sound, damaged) = groups.split_at_checked(first).unwrap_or_default();
     let mut verdict = Verdict::default();
@@ -188,7 +230,7 @@ pub fn judge(groups: &[Vec<Testimony>], mut named: Named) -> Verdict {
         verdict.doubtful = if is_last { verdict.doubtful } else { doubtful };
     }
     for group in damaged {
-        let fits = find_fitting(group, &named);
+        let fits = find_fitting(group, &[&named]);
         for (index, one) in group.iter().enumerate() {
             let is_believed = one.kind == Kind::Damaged || is_among_fitting(&fits, index);
             verdict.add(*one, is_believed);
@@ -197,15 +239,22 @@ pub fn judge(groups: &[Vec<Testimony>], mut named: Named) -> Verdict {
     verdict
 }
 
+/// Counts the records of a group that others contradict: those of the group, or what `names` has,
+/// each of which is sorted.
+pub fn count_contradicted(group: &[Testimony], names: Names<'_>) -> u64 {
+    let fits = find_fitting(group, names).into_iter();
+    to_u64(fits.filter(|fits| *fits == Some(false)).count())
+}
+
 /// Returns whether nothing contradicts each record of a group; `None` for damage.
-fn find_fitting(group: &[Testimony], named: &Named) -> Vec<Option<bool>> {
+fn find_fitting(group: &[Testimony], names: Names<'_>) -> Vec<Option<bool>> {
     let times: Vec<u64> = group.iter().filter_map(|one| one.time).collect();
     let mut in_order = find_in_order(&times).into_iter();
     let fits = |one: &Testimony| {
         let is_in_order = one.time.is_none() || in_order.next().unwrap_or(true);
         let fits = is_in_order
-            && one.thread.is_none_or(|thread| named.has_thread(thread))
-            && one.ip.is_none_or(|ip| named.has_code(ip));
+            && one.thread.is_none_or(|thread| has_thread(names, thread))
+            && one.ip.is_none_or(|ip| has_code(names, ip));
         (one.kind != Kind::Damaged).then_some(fits)
     };
     group.iter().map(fits).collect()

@@ -12,9 +12,9 @@ use crate::formats::perf::decode::frame::{FrameFault, Place, RecordView};
 use crate::formats::perf::decode::recording::RecordFile;
 use crate::formats::perf::layout::RECORD_HEADER;
 use crate::formats::perf::recover::changed::{
-    DamagedBlock, EXPANDED_MAX, Packed, Race, changed, packed_records, whole_len,
+    Candidate, DamagedBlock, EXPANDED_MAX, Packed, Race, changed, packed_records, whole_len,
 };
-use crate::kit::expand::zstd::{Change, PartialStream};
+use crate::kit::expand::zstd::PartialStream;
 use crate::kit::num::{to_u64, to_usize};
 use crate::kit::span::{Layer, Span};
 use crate::kit::steps;
@@ -89,8 +89,8 @@ struct Known<'a> {
     /// Whether a record after the damage is known.
     is_useful: bool,
     left: Left,
-    /// What the race in the first damaged block gave, until that block is reached.
-    found: Option<Vec<(Change, u64)>>,
+    /// The first damaged block; its changes are taken when it is reached.
+    block: DamagedBlock,
     out: PartlyKnown,
 }
 
@@ -127,7 +127,7 @@ impl<'a> Known<'a> {
             is_lost: false,
             is_useful: false,
             left: Left { room, bytes: room.saturating_mul(WORK), steps: block.allowance },
-            found: Some(block.changes),
+            block,
             out: PartlyKnown::default(),
         }
     }
@@ -218,13 +218,13 @@ impl<'a> Known<'a> {
         self.spend_windows();
         let (Some(stream), Some(out)) = (self.readings.first(), outs.first()) else { return false };
         let mut stream = stream.clone();
-        let found = match self.found.take() {
+        let found = match self.block.changes.take() {
             Some(found) => found,
             None => {
                 let mut carry = [self.rest.bytes.as_slice(), out].concat();
                 let Some(whole) = whole_len(&carry, self.events.dialect) else { return false };
                 carry.drain(..whole);
-                let race = Race { events: self.events, carry, rest };
+                let race = Race { events: self.events, named: &self.block.named, carry, rest };
                 race.run(&mut stream, later, &mut self.left.steps)
             }
         };
@@ -232,7 +232,7 @@ impl<'a> Known<'a> {
             return false;
         }
         let (mut readings, mut new) = (Vec::new(), Vec::new());
-        for (change, _) in found {
+        for Candidate { change, .. } in found {
             let (mut reading, mut out) = (stream.clone(), out.clone());
             if reading.feed(&changed(rest, change), &mut out, EXPANDED_MAX) == rest.len() {
                 readings.push(reading);

@@ -6,6 +6,7 @@
 //! there are, a copy from before the first byte, bits that are left over. The values that do not
 //! are returned; the expanded bytes tell which of them is right.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::bits::BackwardBits;
@@ -125,29 +126,37 @@ impl PartialExpander {
     /// Returns the changes of one byte after which the blocks in `stored` have no fault: the first
     /// block of it, and the headers of those after it, up to its end. Takes about `allowance`
     /// steps, and subtracts what it took; if all values of all bytes take more, only single bits
-    /// are changed. Returns nothing if more than [`FOUND_MAX`] have no fault. Coded literals are
-    /// not searched: what they lost, nothing shows.
+    /// are changed, and all values of the bytes of which one bit gives no fault: a value near
+    /// the right one can give none, either. Returns nothing if more than [`FOUND_MAX`] have no
+    /// fault. Coded literals are not searched: what they lost, nothing shows.
     pub fn find_changes(&self, stored: &[u8], allowance: &mut u64) -> Vec<Change> {
         let opened = Opened::read(self, stored);
-        let search = |values, most| {
-            let mut search = Search { expander: self, found: Vec::new(), steps: 0, most };
+        let search = |values, places, most| {
+            let (found, steps) = (Vec::new(), 0);
+            let mut search = Search { expander: self, places, found, steps, most };
             search.try_block(stored, opened.as_ref(), values);
             steps::count(search.steps);
             search
         };
-        let bits = search(Values::Bits, *allowance);
+        let bits = search(Values::Bits, None, *allowance);
         *allowance = allowance.saturating_sub(bits.steps);
         // What is found is expanded and judged.
         let most = allowance.saturating_sub(*allowance / 8);
         let all = bits.steps.saturating_mul(VALUES_A_BIT);
         if all <= most {
-            let all = search(Values::All, most);
+            let all = search(Values::All, None, most);
             *allowance = allowance.saturating_sub(all.steps);
             if !all.is_over() {
                 return all.found;
             }
         }
-        if bits.is_over() { Vec::new() } else { bits.found }
+        if bits.is_over() {
+            return Vec::new();
+        }
+        let places = bits.found.iter().map(|change| change.at).collect();
+        let near = search(Values::All, Some(places), allowance.saturating_sub(*allowance / 8));
+        *allowance = allowance.saturating_sub(near.steps);
+        if near.is_over() { Vec::new() } else { near.found }
     }
 
     fn course(&self, literals: usize) -> Course {
@@ -175,6 +184,8 @@ impl Values {
 
 struct Search<'a> {
     expander: &'a PartialExpander,
+    /// The bytes that are changed; all without it.
+    places: Option<BTreeSet<usize>>,
     found: Vec<Change>,
     steps: u64,
     most: u64,
@@ -184,6 +195,10 @@ impl Search<'_> {
     /// Whether the steps are used up, or so much has no fault that nothing is determined.
     const fn is_over(&self) -> bool {
         self.steps > self.most || self.found.len() > FOUND_MAX
+    }
+
+    fn is_place(&self, at: usize) -> bool {
+        self.places.as_ref().is_none_or(|places| places.contains(&at))
     }
 
     /// Tries the bytes of a block of which the literals may have no fault.
@@ -214,7 +229,9 @@ impl Search<'_> {
     ) {
         let mut changed = stored.to_vec();
         for at in places {
-            let Some(found) = stored.get(at).copied() else { continue };
+            let Some(found) = stored.get(at).copied().filter(|_| self.is_place(at)) else {
+                continue;
+            };
             for value in values.of(found) {
                 if self.is_over() {
                     return;
@@ -275,7 +292,10 @@ impl Search<'_> {
         let least = (place.left / 8).saturating_sub(NEXT);
         let mut changed = stream.to_vec();
         for at in (least..stream.len()).rev() {
-            let Some(found) = stream.get(at).copied() else { continue };
+            let place = start.saturating_add(at);
+            let Some(found) = stream.get(at).copied().filter(|_| self.is_place(place)) else {
+                continue;
+            };
             // The last place before which no bit of the byte was read; the padding of the last byte
             // tells where the first bit is.
             let unread = at.saturating_add(1).saturating_mul(8);
@@ -286,9 +306,9 @@ impl Search<'_> {
                     return;
                 }
                 set(&mut changed, at, value);
-                let Some(place) = known.or_else(|| run.begin(&changed)) else { continue };
-                if run.is_sound_from(&changed, place, &mut self.steps) {
-                    self.found.push(Change { at: start.saturating_add(at), value });
+                let Some(begin) = known.or_else(|| run.begin(&changed)) else { continue };
+                if run.is_sound_from(&changed, begin, &mut self.steps) {
+                    self.found.push(Change { at: place, value });
                 }
             }
             set(&mut changed, at, found);
