@@ -1,14 +1,59 @@
-//! Holes: zeros between the borders of disk blocks, where a page never reached the disk.
+//! Zeros where bytes never reached the disk: holes between the borders of disk blocks, and the
+//! preallocated tail of a file.
+//!
+//! ```text
+//!  records | 0 0 0 ... 0 | records | 0 0 0 ... 0 |
+//!          `--- hole ----'         `--- tail ----' end of the file
+//! ```
+//!
+//! All formats take the two words from here.
 
+use crate::kit::num::to_u64;
 use crate::kit::source::Source;
+use crate::kit::steps;
+use crate::kit::words::{byte_count, plural};
 
 /// The smallest block of a disk; pages and larger blocks are multiples of it.
 pub const BLOCK: u64 = 512;
 /// Zeros of the recording that may adjoin a hole. Of runs of zeros in records, one in 240 lies
 /// between two borders with so few around it.
-const SLACK: u64 = 32;
+pub const SLACK: u64 = 32;
 /// Blocks that are looked at in one search.
 const BLOCKS_MAX: u64 = 1 << 16;
+/// Zeros at the end of a file that are not the recorder's: no record ends in so many, only lengths,
+/// checksums and literals in a few. Where the file ends at a border of disk blocks, fewer may be
+/// unwritten.
+pub const TAIL_MIN: u64 = 16;
+/// Bytes that the search for a tail reads at a time, and at most: a sparse file has any number of
+/// zeros.
+const TAIL_STEP: u64 = 64 << 10;
+const TAIL_MAX: u64 = 1 << 30;
+
+/// Returns where the preallocated tail of a file begins: its last zeros, which a file system
+/// reserved and nobody wrote. It is the end of a file without one.
+pub fn find_tail(source: &Source<'_>) -> u64 {
+    let (end, mut start) = (source.len(), source.len());
+    while start > 0 && end.saturating_sub(start) < TAIL_MAX {
+        let piece = source.read(start.saturating_sub(TAIL_STEP), start);
+        let zeros = piece.iter().rev().take_while(|byte| **byte == 0).count();
+        steps::count(to_u64(zeros));
+        start = start.saturating_sub(to_u64(zeros));
+        if zeros < piece.len() {
+            break;
+        }
+    }
+    let is_tail = end.saturating_sub(start) >= TAIL_MIN || end.is_multiple_of(BLOCK);
+    if is_tail { start } else { end }
+}
+
+/// Describes bytes at a place after the end of a recording, which are its tail or others.
+pub fn describe_trailing(bytes: u64, is_tail: bool, place: &str) -> String {
+    if is_tail {
+        format!("preallocated tail: {} of zeros {place}", byte_count(bytes))
+    } else {
+        format!("{} {place}", plural(bytes, "trailing byte"))
+    }
+}
 
 /// Looks for holes of one file.
 pub struct HoleSearch<'s, 'a> {
@@ -60,14 +105,12 @@ impl<'s, 'a> HoleSearch<'s, 'a> {
         !block.is_empty() && block.iter().all(|byte| *byte == 0)
     }
 
-    /// Whether it has the length of a block, and other bytes begin at both ends, but for a few
-    /// zeros of the recording.
+    /// Whether other bytes begin at both ends, but for a few zeros of the recording.
     fn has_borders(&self, (start, end): (u64, u64)) -> bool {
         let is_filled =
             |from: u64, to: u64| self.source.read(from, to).iter().any(|byte| *byte != 0);
         let begins = start == 0 || is_filled(start.saturating_sub(SLACK), start);
-        let is_long = end.saturating_sub(start) >= BLOCK;
-        is_long && begins && (end == self.source.len() || is_filled(end, end.saturating_add(SLACK)))
+        begins && is_filled(end, end.saturating_add(SLACK))
     }
 }
 
@@ -95,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ends_of_a_file_are_borders_and_less_than_a_block_is_no_hole() {
+    fn a_hole_may_begin_the_file_and_does_not_end_it_and_less_than_a_block_is_not_one() {
         let mut bytes = vec![0; 0x500];
         bytes[0x400..].fill(1);
         assert_eq!(find(&bytes, 0, 4), Some((0, 0x400)));
@@ -103,11 +146,20 @@ mod tests {
         bytes[..0x100].fill(1);
         bytes[0x1f0..0x210].fill(1);
         assert_eq!(find(&bytes, 0x100, 0x104), None);
-        bytes[0x1f0..0x200].fill(1);
         bytes[0x200..].fill(0);
-        assert_eq!(find(&bytes, 0x200, 0x204), Some((0x200, 0x500)));
-        bytes.truncate(0x3f0);
         assert_eq!(find(&bytes, 0x200, 0x204), None);
+    }
+
+    #[test]
+    fn a_tail_ends_at_a_border_or_is_longer_than_the_zeros_of_a_record() {
+        let tail = |zeros: usize, len: usize| {
+            let mut bytes = vec![7; len];
+            bytes[len - zeros..].fill(0);
+            find_tail(&Source::new(&bytes))
+        };
+        assert_eq!((tail(15, 1_000), tail(16, 1_000)), (1_000, 984));
+        assert_eq!((tail(15, 1_024), tail(0, 1_024)), (1_009, 1_024));
+        assert_eq!((tail(200_000, 200_003), tail(3, 3), tail(512, 512)), (3, 3, 0));
     }
 
     #[test]
@@ -115,7 +167,7 @@ mod tests {
         let bytes = vec![0; to_usize((BLOCKS_MAX + 2) * BLOCK)];
         assert_eq!(find(&bytes, 0, 1), None);
         let mut bytes = bytes;
-        bytes.truncate(to_usize(BLOCKS_MAX * BLOCK));
-        assert_eq!(find(&bytes, 0, 1), Some((0, BLOCKS_MAX * BLOCK)));
+        bytes[to_usize((BLOCKS_MAX - 1) * BLOCK)..].fill(1);
+        assert_eq!(find(&bytes, 0, 1), Some((0, (BLOCKS_MAX - 1) * BLOCK)));
     }
 }

@@ -330,10 +330,12 @@ pub mod common {
             code: "CM0105",
             name: "hole",
             severity: Severity::Error,
-            summary: "zeros between the borders of disk blocks: a part never reached the disk",
-            problem: "Bytes of the recording are zeros from one border of blocks to another \
-                (multiples of 512 bytes), or to the end of the file, and other findings lie in \
-                them or beside them; it is a warning if these are. After a power loss the length \
+            summary: "zeros between the borders of disk blocks, or up to the end of the file: a \
+                part never reached the disk",
+            problem: "A hole is zeros from one border of blocks to another (multiples of 512 \
+                bytes). A preallocated tail is the zeros at the end of the file, if they begin or \
+                end at a border. Other findings lie in them or beside them; it is a warning if \
+                these are. After a power loss the length \
                 of a file is on the disk before its pages are; a download or a recorder may \
                 reserve the space before it writes; a copy with `dd conv=noerror,sync` writes \
                 zeros for what it cannot read.",

@@ -4,7 +4,9 @@ use std::ops::Range;
 use std::path::Path;
 
 use tracemend::{FileSet, Options, Outcome, Report};
-use tracemend_tests::known_originals::{CASES, Files, Original, SEED, SUBJECTS, damaged, set};
+use tracemend_tests::known_originals::{
+    CASES, Dice, Files, Original, SEED, SUBJECTS, damaged, set,
+};
 use tracemend_tests::sweep::{Share, is_left_to_the_gate};
 
 /// Characters that are taken together: flow control, signals, those of a line.
@@ -90,6 +92,42 @@ fn codes_with_zeros(original: &Original, range: Range<usize>) -> Vec<&'static st
 fn holes(len: usize) -> Vec<Range<usize>> {
     let starts = (1..len / BLOCK).take(4).map(|block| block * BLOCK);
     starts.flat_map(|start| [start..start + BLOCK, start..len]).collect()
+}
+
+/// The files of a recording whose longest one ends in zeros, up to a border: after its last byte,
+/// or after a cut in its second half.
+fn with_tails(original: &Original, dice: &mut Dice<'_>) -> [Files; 2] {
+    let longest = |files: &Files| files.iter().map(|(_, bytes)| bytes.len()).max().unwrap();
+    let len = longest(&original.files);
+    [len, len / 2 + dice.below(len / 2)].map(|cut| {
+        let mut files = original.files.clone();
+        let (_, bytes) = files.iter_mut().find(|(_, bytes)| bytes.len() == len).unwrap();
+        bytes.truncate(cut);
+        bytes.resize((cut / BLOCK + 3) * BLOCK, 0);
+        files
+    })
+}
+
+#[test]
+fn a_preallocated_tail_has_the_same_name_in_all_formats() {
+    for subject in SUBJECTS {
+        let (mut named, mut others) = (0, Vec::new());
+        for (seed, original) in (0..).zip(Share::one_in(16).of(subject.originals.iter())) {
+            let mut dice = Dice::seeded(seed);
+            for files in with_tails(original, &mut dice) {
+                let report = tracemend::check(&set(&files), &Options::default());
+                let mut messages = report.findings().iter().map(|finding| &finding.message);
+                if messages.any(|message| message.starts_with("preallocated tail: ")) {
+                    named += 1;
+                } else if report.format.is_some() && !report.findings().is_empty() {
+                    others.push(format!("{}, seed {seed}: {:?}", original.name, report.counts()));
+                }
+            }
+        }
+        let format = subject.format.name();
+        eprintln!("{format}: {named} named, not: {others:#?}");
+        assert!(others.len() * 10 <= named, "{format}: {named} named, not: {others:#?}");
+    }
 }
 
 #[test]

@@ -103,7 +103,8 @@ fn zeros_after_the_end_of_a_thread_are_no_earlier_run() {
         // Whole blocks of zeros are a hole, too.
         let mut findings = repair.before.findings().iter();
         let finding = findings.find(|one| *one.rule == rules::STALE_TAIL).unwrap();
-        assert_eq!(finding.message, "4096 zeros after the end of the thread", "seed {seed}");
+        let tail = "preallocated tail: 4096 bytes of zeros after the end of the thread";
+        assert_eq!(finding.message, tail, "seed {seed}");
         let mut notes = finding.notes.iter();
         assert!(!notes.any(|note| note.contains("earlier run")), "seed {seed}");
         assert_eq!(stream_of(&target), case.newer.bytes, "seed {seed}");

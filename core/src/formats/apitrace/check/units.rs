@@ -8,6 +8,7 @@ use crate::formats::apitrace::layout::{CHUNK_EXPANDED, CHUNK_HEADER_LEN, GZIP_HE
 use crate::formats::apitrace::options;
 use crate::formats::apitrace::repair::fixes::FixPlan;
 use crate::formats::apitrace::rules;
+use crate::kit::holes::describe_trailing;
 use crate::kit::layer::Segment;
 use crate::kit::num::to_u64;
 use crate::kit::span::Span;
@@ -37,15 +38,10 @@ impl TraceCheck<'_, '_> {
                     let plan = drop_plan(Safety::Exact, span);
                     self.add_with_plan(finding, self.witness_next_chunk(plan, span.end));
                 }
-                Fault::Zeros => {
-                    let message = format!("{} after the end", plural(span.len(), "zero"));
-                    let finding = Finding::new(&rules::TRAILING_BYTES, span, "file", message);
-                    self.add_with_plan(finding, drop_plan(Safety::Lossy, span));
-                }
-                Fault::Trailing => {
-                    let trailing = plural(span.len(), "trailing byte");
+                Fault::Zeros | Fault::Trailing => {
+                    let place = format!("after the last {}", self.trace.container.unit());
                     let message =
-                        format!("{trailing} after the last {}", self.trace.container.unit());
+                        describe_trailing(span.len(), matches!(fault, Fault::Zeros), &place);
                     let finding = Finding::new(&rules::TRAILING_BYTES, span, "file", message);
                     self.add_with_plan(finding, drop_plan(Safety::Lossy, span));
                 }

@@ -24,6 +24,7 @@ use crate::formats::ovni::rules;
 use crate::formats::ovni::state::metadata::Located;
 use crate::formats::ovni::state::summary::{StreamSummary, TraceSummary};
 use crate::formats::ovni::state::thread::Ending;
+use crate::kit::holes::describe_trailing;
 use crate::kit::num::to_u64;
 use crate::kit::span::{Layer, Span};
 use crate::kit::text::Untrusted;
@@ -155,7 +156,7 @@ fn check_tail(summary: &TraceSummary<'_, '_>, stream: &StreamSummary<'_, '_>, lo
             format!("truncated event: {left} of {}", byte_count(needed)),
         ),
         Ending::Stale if stream.ends_in_zeros() => {
-            let message = format!("{} after the end of the thread", plural(left, "zero"));
+            let message = describe_trailing(left, true, "after the end of the thread");
             (&rules::STALE_TAIL, next_event, message)
         }
         Ending::Stale => {

@@ -178,7 +178,7 @@ impl<'s> ThreadEnding<'s> {
     fn describe(&self) -> String {
         let tail = match self.ending {
             Ending::Truncated(_) => ", then a truncated event",
-            Ending::Stale if self.is_blank => ", then zeros",
+            Ending::Stale if self.is_blank => ", then a preallocated tail",
             Ending::Stale => ", then events of an earlier run",
             _ => "",
         };

@@ -13,6 +13,7 @@ use crate::formats::perf::layout::features::{self, Feature};
 use crate::formats::perf::layout::{SECTION_SIZE, feature as bit, field};
 use crate::formats::perf::repair::{self, Features, NewFeature};
 use crate::formats::perf::rules;
+use crate::kit::holes::{describe_trailing, find_tail};
 use crate::kit::num::to_u64;
 use crate::kit::span::{Layer, Span};
 use crate::kit::words::{agree, byte_count, join_and, plural};
@@ -392,7 +393,8 @@ impl FeatureCheck<'_> {
     /// Checks that the file ends with its last section. Returns whether it does.
     fn check_trailing(&self, placed: &Placed, can_drop: bool, report: &mut Report) -> bool {
         let Some(span) = self.find_trailing(placed) else { return true };
-        let message = format!("{} after the last section", plural(span.len(), "trailing byte"));
+        let is_tail = find_tail(self.recording.file.source()) <= span.start;
+        let message = describe_trailing(span.len(), is_tail, "after the last section");
         let summary = format!("drop {}", plural(span.len(), "trailing byte"));
         let edits = if can_drop { vec![Edit::drop(span)] } else { Vec::new() };
         let fix = Fix::new(Safety::Lossy, summary, edits);

@@ -16,6 +16,7 @@ use crate::formats::revent::repair::ending::{
 };
 use crate::formats::revent::repair::release::{Held, Release, release_events};
 use crate::formats::revent::rules;
+use crate::kit::holes::describe_trailing;
 use crate::kit::num::to_u64;
 use crate::kit::span::Span;
 use crate::kit::words;
@@ -201,12 +202,8 @@ fn ending_fix(recording: &Recording<'_>, scan: &Scan<'_>, release: &Release) -> 
 
 fn check_trailing(recording: &Recording<'_>, report: &mut Report) {
     let Some(trailing) = recording.extent.trailing else { return };
-    let noun = if trailing.zeros { "trailing zero byte" } else { "trailing byte" };
-    let message = format!(
-        "{} after {}",
-        words::plural(trailing.span.len(), noun),
-        words::plural(recording.extent.count, "event")
-    );
+    let place = format!("after {}", words::plural(recording.extent.count, "event"));
+    let message = describe_trailing(trailing.span.len(), trailing.is_tail, &place);
     let fix = drop_trailing_fix(trailing.span);
     report.push(Finding::new(&rules::TRAILING_BYTES, trailing.span, "events", message).fix(fix));
 }

@@ -12,6 +12,7 @@ use crate::formats::revent::limits::{OPEN_FRAME, SEARCHED};
 use crate::formats::revent::recover::align;
 use crate::formats::revent::recover::pieces::Pieces;
 use crate::formats::revent::recover::shape::Shape;
+use crate::kit::holes::find_tail;
 use crate::kit::source::Source;
 use crate::kit::span::Span;
 use crate::model::limits::Limits;
@@ -67,8 +68,8 @@ impl EnterPair {
 pub struct Trailing {
     /// The bytes.
     pub span: Span,
-    /// Whether all of them are zero.
-    pub zeros: bool,
+    /// Whether they are the preallocated tail of the file.
+    pub is_tail: bool,
 }
 
 /// The events of a recording, and how they end.
@@ -215,11 +216,8 @@ fn find_counted_end(source: &Source<'_>, head: &Head, stored: u64, extent: &mut 
 /// Returns the bytes from `start` to the end of the file, if there are any.
 fn find_trailing(source: &Source<'_>, start: u64) -> Option<Trailing> {
     let end = source.len();
-    (start < end).then(|| {
-        let mut slices = source.slices(start, end);
-        let zeros = slices.all(|slice| slice.iter().all(|byte| *byte == 0));
-        Trailing { span: Span::new(FILE, start, end), zeros }
-    })
+    let is_tail = || find_tail(source) <= start;
+    (start < end).then(|| Trailing { span: Span::new(FILE, start, end), is_tail: is_tail() })
 }
 
 /// Finds the end of the events in a layout without a count: the end of the file.
