@@ -93,7 +93,8 @@ fn set_version(fix: Fix, ending: &Ending, layout: &Layout) -> Fix {
             let is_empty = is_header && ending.header.version == Version::Unfinished;
             let edit = if is_empty { Edit::fill(word, new) } else { Edit::replace(word, new) };
             fix.edits.push(edit);
-            let is_read_to_end = !matches!(ending.trailing, Some((_, Trailing::Bytes)));
+            let is_read_to_end =
+                !matches!(ending.trailing, Some((_, Trailing::Bytes | Trailing::Zeros)));
             let is_told =
                 evidence.is_some() && !ending.header.version.names_other_than(layout.version);
             if is_told && is_read_to_end && is_header {
@@ -224,7 +225,7 @@ pub fn drop_trailing(ending: &Ending, span: Span, trailing: Trailing) -> Fix {
         Fix::new(Safety::Lossy, summary, vec![Edit::drop(span)])
     };
     match trailing {
-        Trailing::SecondEnd | Trailing::Bytes => drop(""),
+        Trailing::SecondEnd | Trailing::Zeros | Trailing::Bytes => drop(""),
         Trailing::Log => {
             Fix::manual(format!("split the file at {:#x}: another log begins there", span.start))
         }

@@ -12,6 +12,7 @@ use crate::formats::qemu::recover::lane::{Lane, Stop};
 use crate::formats::qemu::recover::log::Log;
 use crate::formats::qemu::repair;
 use crate::formats::qemu::rules;
+use crate::kit::holes::describe_trailing;
 use crate::kit::num::to_u64;
 use crate::kit::source::Source;
 use crate::kit::span::Span;
@@ -79,7 +80,7 @@ pub fn doubt_end(ending: &mut Ending, source: &Source<'_>, limits: &Limits) {
 /// Reports a complete log whose guest did nothing.
 pub fn check_emptiness(ending: &Ending, lane: &Lane<'_>, report: &mut Report) {
     if let (Tail::Complete(end), 0) = (&ending.tail, lane.instructions()) {
-        let message = format!("no INSTRUCTION in {}", plural(lane.events(), "event"));
+        let message = format!("no INSTRUCTION in {}", plural(lane.written(), "event"));
         let span = Span::new(FILE, HEADER_LEN, *end);
         report.push(Finding::new(&rules::NOTHING_RAN, span, "END", message));
     }
@@ -87,7 +88,7 @@ pub fn check_emptiness(ending: &Ending, lane: &Lane<'_>, report: &mut Report) {
 
 /// The finding about a version word that is not a release's.
 fn build_version(rule: &'static Rule, ending: &Ending, lane: &Lane<'_>) -> Finding {
-    let events = plural(lane.events(), "event");
+    let events = plural(lane.written(), "event");
     let end = match &ending.tail {
         Tail::Complete(_) => format!("END is there after {events}"),
         Tail::Unpaired(_) => format!("SHUTDOWN+HOST_SIGNAL is missing before END after {events}"),
@@ -108,7 +109,7 @@ fn build_version(rule: &'static Rule, ending: &Ending, lane: &Lane<'_>) -> Findi
 }
 
 fn build_missing(fault: Option<&Fault>, ending: &Ending, lane: &Lane<'_>) -> Finding {
-    let events = plural(lane.events(), "event");
+    let events = plural(lane.written(), "event");
     let mut message = format!("END is missing after {events}");
     if let Some(fault) = fault {
         message = format!("{message}: {}", describe_truncated(fault));
@@ -142,11 +143,13 @@ fn build_trailing(span: Span, trailing: Trailing) -> Finding {
             (&rules::END_INSIDE, format!("{events} ({bytes}) follow END, up to another END"))
         }
         Trailing::Log => {
-            let message = format!("{} after END, which begin like a log", trailing_bytes(bytes));
+            let place = "after END, which begin like a log";
+            let message = describe_trailing(bytes, false, place);
             (&rules::BYTES_AFTER_END, message)
         }
-        Trailing::Bytes => {
-            (&rules::BYTES_AFTER_END, format!("{} after END", trailing_bytes(bytes)))
+        Trailing::Zeros | Trailing::Bytes => {
+            let message = describe_trailing(bytes, trailing == Trailing::Zeros, "after END");
+            (&rules::BYTES_AFTER_END, message)
         }
     };
     let mut finding = Finding::new(rule, span, "END", message);
@@ -155,10 +158,6 @@ fn build_trailing(span: Span, trailing: Trailing) -> Finding {
         finding.severity = Severity::Warning;
     }
     finding
-}
-
-fn trailing_bytes(count: u64) -> String {
-    plural(count, "trailing byte")
 }
 
 /// Describes a truncated event.

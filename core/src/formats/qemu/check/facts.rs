@@ -34,7 +34,7 @@ pub fn add_layouts(version: Version, left: Layouts, excluded: &[Excluded], repor
 
 /// Adds the counts and the times.
 pub fn add_events(lane: &Lane<'_>, report: &mut Report) {
-    report.tally.records = lane.events();
+    report.tally.records = lane.written();
     report.tally.samples = lane.instructions();
     for time in lane.clock(Kind::ClockVirtualRt).into_iter().flatten() {
         if let Ok(time) = u64::try_from(time) {

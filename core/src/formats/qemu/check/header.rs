@@ -56,7 +56,7 @@ pub fn push_unexplained(version: Version, lane: &Lane<'_>, report: &mut Report) 
     let message = format!(
         "{}; no layout explains more than {}, up to {:#x}",
         describe(version),
-        plural(lane.events(), "event"),
+        plural(lane.written(), "event"),
         lane.at
     );
     let rule = rule_of(version).unwrap_or(&rules::UNFINISHED);

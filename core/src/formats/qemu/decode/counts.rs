@@ -11,6 +11,10 @@ pub type ClockRange = Option<[i64; 2]>;
 pub struct Counts {
     /// Events by number of the kind.
     kinds: Vec<u64>,
+    /// Events of all kinds.
+    pub events: u64,
+    /// Events that are zeros.
+    pub zeros: u64,
     /// Instructions.
     pub instructions: u64,
     /// Packets and their bytes.
@@ -24,7 +28,15 @@ pub struct Counts {
 impl Default for Counts {
     fn default() -> Self {
         let kinds = vec![0; KINDS.len()];
-        Self { kinds, instructions: 0, packets: [0; 2], keys: [0; 2], clocks: [None; 2] }
+        Self {
+            kinds,
+            events: 0,
+            zeros: 0,
+            instructions: 0,
+            packets: [0; 2],
+            keys: [0; 2],
+            clocks: [None; 2],
+        }
     }
 }
 
@@ -34,26 +46,29 @@ impl Counts {
         self.kinds.get(kind.number()).copied().unwrap_or(0)
     }
 
-    /// Returns the events of all kinds.
-    pub fn events(&self) -> u64 {
-        self.kinds.iter().copied().fold(0, u64::saturating_add)
-    }
-
     /// Returns first and largest time of a clock on the slow path.
     pub fn clock(&self, kind: Kind) -> ClockRange {
         *self.clocks.get(clock_index(kind))?
     }
 
+    /// Adds INSTRUCTION events that are zeros.
+    pub fn add_zeros(&mut self, events: u64) {
+        self.add_empty(Kind::Instruction, events);
+        self.zeros = self.zeros.saturating_add(events);
+    }
+
     /// Adds events that have nothing but their kind.
-    pub fn add_empty(&mut self, kind: Kind, events: u64) {
+    fn add_empty(&mut self, kind: Kind, events: u64) {
         if let Some(count) = self.kinds.get_mut(kind.number()) {
             *count = count.saturating_add(events);
+            self.events = self.events.saturating_add(events);
         }
     }
 
     /// Adds an event. `last` is the last time of its clock, if the event is one.
     pub fn add(&mut self, event: &Event, last: Option<i64>) {
         self.add_empty(event.kind, 1);
+        self.zeros = self.zeros.saturating_add(u64::from(event.is_zeros()));
         self.instructions = self.instructions.saturating_add(event.instructions());
         if event.kind == Kind::Async(Async::Net) {
             let [packets, bytes] = &mut self.packets;

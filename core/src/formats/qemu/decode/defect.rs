@@ -225,9 +225,9 @@ pub struct Located {
 
 /// Returns the first value of an event that is out of range.
 pub fn find_in_event(event: &Event, layout: &Layout) -> Option<Defect> {
-    let count = to_u64(layout.checkpoint_count());
-    let checkpoint = event.checkpoint.map(u64::from);
-    if let Some(defect) = checkpoint.and_then(|number| check_range("checkpoint", number, count)) {
+    let check_checkpoint =
+        |number: u8| check_range("checkpoint", number.into(), to_u64(layout.checkpoint_count()));
+    if let Some(defect) = event.checkpoint.and_then(check_checkpoint) {
         return Some(Defect::AsyncCheckpoint(defect));
     }
     let samples = |field, value| {

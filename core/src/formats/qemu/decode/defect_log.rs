@@ -80,17 +80,21 @@ impl Defects {
         }
     }
 
+    /// Whether defects of this kind are only counted by now.
+    pub fn is_counted(&self, defect: &Defect) -> bool {
+        let is_full = self.found.len() >= self.capacity;
+        is_full && self.more.iter().any(|(other, _)| other.is_same_kind(defect))
+    }
+
     /// Counts defects as often again, if they are of kinds that are only counted by now. Returns
     /// whether they are.
     pub fn repeat(&mut self, defects: &[Defect], times: u64) -> bool {
-        let find = |more: &mut Vec<(Defect, u64)>, defect: &Defect| {
-            more.iter().position(|(other, _)| other.is_same_kind(defect))
-        };
-        let found: Option<Vec<usize>> =
-            defects.iter().map(|defect| find(&mut self.more, defect)).collect();
-        let Some(found) = found.filter(|_| self.found.len() >= self.capacity) else { return false };
-        for place in found {
-            if let Some((_, count)) = self.more.get_mut(place) {
+        if !defects.iter().all(|defect| self.is_counted(defect)) {
+            return false;
+        }
+        for defect in defects {
+            let same = self.more.iter_mut().find(|(other, _)| other.is_same_kind(defect));
+            if let Some((_, count)) = same {
                 *count = count.saturating_add(times);
             }
             self.evidence.refute(times);

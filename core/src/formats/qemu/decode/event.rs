@@ -1,6 +1,6 @@
 //! The types of a decoded event, and of bytes that are not an event.
 
-use crate::formats::qemu::layout::{Checkpoint, FIELDS_MAX, Field, Form, Kind, Payload};
+use crate::formats::qemu::layout::{Async, Checkpoint, FIELDS_MAX, Field, Form, Kind, Payload};
 use crate::kit::cursor::ReadError;
 use crate::kit::span::{Layer, Span};
 
@@ -47,6 +47,11 @@ impl Event {
     /// Returns the instructions that the event stands for.
     pub fn instructions(&self) -> u64 {
         self.count().unwrap_or(0)
+    }
+
+    /// Whether the event is zeros: QEMU writes no INSTRUCTION that counts 0, and its id is 0.
+    pub fn is_zeros(&self) -> bool {
+        self.count() == Some(0)
     }
 
     /// Returns the time of a clock in nanoseconds.
@@ -156,22 +161,13 @@ impl From<ReadError> for FaultKind {
     }
 }
 
-/// Returns the length in bytes of an event whose bytes all are its id, if there is such a one.
-pub const fn equal_len(kind: Kind) -> Option<u64> {
-    match kind {
-        // Its id is 0 in every layout.
-        Kind::Instruction => Some(5),
-        Kind::Interrupt | Kind::Exception | Kind::Checkpoint(_) => Some(1),
-        _ => None,
-    }
-}
-
 /// Returns the length in bytes, id included, of the kinds that the fast loop handles.
 pub fn fixed_len(kind: Kind) -> Option<usize> {
     let is_fast = match kind {
         // CP_INIT occurs once; the slow path looks for another one.
         Kind::Checkpoint(Checkpoint::Init) => false,
         Kind::Instruction | Kind::Interrupt | Kind::Exception | Kind::Checkpoint(_) => true,
+        Kind::Shutdown(_) | Kind::Async(Async::InputSync) => true,
         _ => kind.is_clock(),
     };
     let Payload::Row(fields) = kind.payload() else { return None };

@@ -28,8 +28,9 @@ pub struct Context {
     pub looks: u32,
     /// How often events were decoded again because a clock went back.
     pub looks_back: u32,
-    /// The defects of the last event, if the one before it has the same kind.
-    pub defects: [Option<Defect>; 3],
+    /// The defects of the last event, if it and the one before it are INSTRUCTION events and it has
+    /// zeros only.
+    pub zero_defects: [Option<Defect>; 3],
 }
 
 /// The asynchronous requests of a log: their ids count up.

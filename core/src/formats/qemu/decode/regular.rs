@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use crate::formats::qemu::decode::defect::Defect;
 use crate::formats::qemu::decode::event::fixed_len;
 use crate::formats::qemu::decode::pattern::Pattern;
-use crate::formats::qemu::decode::skim::{Entry, Skim, Slot, Table};
+use crate::formats::qemu::decode::skim::{Entry, Misfits, Skim, Slot, Table};
 use crate::formats::qemu::decode::turns;
 use crate::formats::qemu::layout::{Async, Checkpoint, KINDS, Kind, LAYOUTS, Layout, range};
 
@@ -41,6 +41,11 @@ pub fn find_in_order(layout: &Layout, kind: Kind, next: Kind) -> Option<Defect> 
         }
         _ => None,
     }
+}
+
+/// Returns the defect of an event that may not follow one of kind `kind`: it is the same for all.
+pub fn find_misfit(layout: &Layout, kind: Kind) -> Option<Defect> {
+    KINDS.iter().find_map(|row| find_in_order(layout, kind, row.kind))
 }
 
 /// Returns the clock that QEMU reads right after a checkpoint. Older releases pass some of these
@@ -104,10 +109,8 @@ fn build_table(layout: &Layout) -> Table {
 /// seen once.
 pub fn start(number: usize, layout: &Layout) -> Skim {
     let mut slots = [Slot::default(); 256];
-    let mut ids = 0_usize;
     for (id, slot) in (0_u8..).zip(&mut slots) {
         let kind = layout.kind(id);
-        ids = ids.saturating_add(usize::from(kind.is_some()));
         match kind {
             None => break,
             Some(Kind::Instruction) => {
@@ -120,6 +123,15 @@ pub fn start(number: usize, layout: &Layout) -> Skim {
         }
     }
     let any = u64::MAX;
-    let (table, pattern) = (table(number), Pattern::default());
-    Skim { table, slots, followers: any, turns: any, free: 0, last: 0, pattern, ids }
+    Skim {
+        table: table(number),
+        slots,
+        followers: any,
+        turns: any,
+        free: 0,
+        last: 0,
+        events: 0,
+        misfits: Misfits { counted: 0, after: [0; 256] },
+        pattern: Pattern::default(),
+    }
 }

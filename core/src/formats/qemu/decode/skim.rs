@@ -93,10 +93,33 @@ pub struct Skim {
     pub free: u64,
     /// Id of the last event.
     pub last: u8,
+    /// Events that the loop skipped.
+    pub events: u64,
+    /// The events of kinds that may not follow, by the id before them.
+    pub misfits: Misfits,
     /// The counts of instructions.
     pub pattern: Pattern,
-    /// Number of ids that the layout knows: the other slots stay empty.
-    pub ids: usize,
+}
+
+/// Events that may not follow the one before them, of which a lane keeps no more than the number.
+#[derive(Clone, Debug)]
+pub struct Misfits {
+    /// The bits of the kinds after which they are skipped and counted.
+    pub counted: u64,
+    /// Their number, by the id before them.
+    pub after: [u64; 256],
+}
+
+impl Misfits {
+    /// Counts an event after one of the id `last`; returns whether it may be skipped.
+    #[cold]
+    fn count(&mut self, table: &Table, last: u8) -> bool {
+        let bit = table.entries.get(usize::from(last)).map_or(0, |entry| entry.bit);
+        let Some(count) = self.after.get_mut(usize::from(last)) else { return false };
+        let is_counted = self.counted & bit != 0;
+        *count = count.saturating_add(u64::from(is_counted));
+        is_counted
+    }
 }
 
 impl Skim {
@@ -106,6 +129,7 @@ impl Skim {
     pub fn skip_regular(&mut self, run: &[u8]) -> usize {
         let (mut rest, mut last) = (run, self.last);
         let (mut followers, mut turns) = (self.followers, self.turns);
+        let mut events = self.events;
         let mut counts = self.pattern.open();
         while let Some(window) = rest.first_chunk::<WINDOW>() {
             let [id, a, b, c, d, e, f, g, h] = *window;
@@ -115,9 +139,13 @@ impl Skim {
             let value = payload.wrapping_shr(entry.shift) & entry.mask;
             let regular = value.wrapping_sub(slot.floor) < slot.end.wrapping_sub(slot.floor);
             let Some(next) = rest.get(entry.len..) else { break };
-            if !regular | (followers & turns & entry.bit == 0) | (entry.len == 0) {
+            if !regular | (turns & entry.bit == 0) | (entry.len == 0) {
                 break;
             }
+            if followers & entry.bit == 0 && !self.misfits.count(self.table, last) {
+                break;
+            }
+            events = events.wrapping_add(1);
             slot.count = slot.count.wrapping_add(1);
             slot.sum = slot.sum.wrapping_add(value);
             let count = u32::try_from(payload.wrapping_shr(32)).unwrap_or(u32::MAX);
@@ -133,26 +161,42 @@ impl Skim {
         self.followers = followers;
         self.turns = turns;
         self.last = last;
+        self.events = events;
         let skipped = run.len().saturating_sub(rest.len());
         steps::count(to_u64(skipped));
         skipped
     }
 
-    /// Takes the turns of an event into account that the loop did not skip.
-    pub fn take_turn(&mut self, id: u8) {
-        let Some(entry) = self.table.entries.get(usize::from(id)) else { return };
-        self.turns = (self.turns & !entry.closes) | entry.opens | self.free;
+    /// Goes on after an event that the loop did not skip. One without an id of its own, an
+    /// asynchronous event through 7.0, leaves the next event to the slow path as well.
+    pub fn follow(&mut self, id: Option<u8>) {
+        self.last = id.unwrap_or(u8::MAX);
+        let entry = id.and_then(|id| self.table.entries.get(usize::from(id)));
+        self.followers = entry.map_or(0, |entry| entry.followers);
+        if let Some(entry) = entry {
+            self.turns = (self.turns & !entry.closes) | entry.opens | self.free;
+        }
+    }
+
+    /// From now on, events that may not follow one of the kind of the last one are only counted.
+    pub fn count_misfits_after_last(&mut self) {
+        let entry = self.table.entries.get(usize::from(self.last));
+        self.misfits.counted |= entry.map_or(0, |entry| entry.bit);
+    }
+
+    /// Returns the kinds after which events came that may not follow, and how many, and forgets
+    /// them.
+    pub fn take_misfits(&mut self) -> Vec<(Kind, u64)> {
+        let kinds = self.table.kinds.iter().copied();
+        let after = self.misfits.after.iter_mut().map(std::mem::take);
+        let counted = kinds.zip(after).filter(|(_, events)| *events > 0);
+        counted.filter_map(|(kind, events)| Some((kind?, events))).collect()
     }
 
     /// Returns whether it is the turn of an id.
     pub fn is_turn(&self, id: u8) -> bool {
         let entry = self.table.entries.get(usize::from(id));
         entry.is_none_or(|entry| self.turns & entry.bit != 0 || entry.closes == 0)
-    }
-
-    /// Returns the bits of the kinds that may follow an id.
-    pub fn followers_of(&self, id: u8) -> u64 {
-        self.table.entries.get(usize::from(id)).map_or(0, |entry| entry.followers)
     }
 
     /// Returns the slot of an id.

@@ -56,12 +56,14 @@ impl<'a> Events<'a> {
         Ok(Self { source, decoder: Decoder::new(source, number) })
     }
 
-    /// Returns the events up to END, or to the first bytes that are not an event.
+    /// Returns the events up to END, or to the first bytes that are not an event; zeros are not
+    /// events.
     fn placed(&self) -> impl Iterator<Item = Placed> + use<'a> {
         let events = Walker::new(self.decoder, HEADER_LEN, 0).map_while(Item::record);
         let mut before = 0_u64;
         let source = self.source;
-        (0..).zip(events).map(move |(number, event)| {
+        let events = (0..).zip(events).filter(|(_, event)| !event.is_zeros());
+        events.map(move |(number, event)| {
             let icount = before;
             before = before.saturating_add(event.instructions());
             let array = event.value.array().map(|len| {
@@ -102,9 +104,10 @@ fn write_events(
     out: &mut dyn FnMut(&str) -> bool,
 ) -> Dumped {
     let filter = options::filter(options);
-    let (mut text, mut records, mut end) = (String::new(), 0_u64, HEADER_LEN);
+    let (mut text, mut records) = (String::new(), 0_u64);
+    let mut left_out = events.source.len().saturating_sub(HEADER_LEN);
     for placed in events.placed() {
-        end = placed.event.end;
+        left_out = left_out.saturating_sub(placed.event.span().len());
         if !is_wanted(&filter, &placed) {
             continue;
         }
@@ -118,7 +121,7 @@ fn write_events(
         }
     }
     out(&text);
-    Dumped { records, left_out: events.source.len().saturating_sub(end) }
+    Dumped { records, left_out }
 }
 
 fn is_wanted(filter: &Filter, placed: &Placed) -> bool {
@@ -135,10 +138,11 @@ fn write_statistics(
 ) -> Dumped {
     let filter = options::filter(options);
     let mut counts = vec![[0_u64; 2]; KINDS.len()];
-    let (mut records, mut instructions, mut end) = (0_u64, 0_u64, HEADER_LEN);
+    let (mut records, mut instructions) = (0_u64, 0_u64);
+    let mut left_out = events.source.len().saturating_sub(HEADER_LEN);
     for placed in events.placed() {
         let event = &placed.event;
-        end = event.end;
+        left_out = left_out.saturating_sub(event.span().len());
         if !is_wanted(&filter, &placed) {
             continue;
         }
@@ -158,5 +162,5 @@ fn write_statistics(
     let _infallible =
         writeln!(text, "{} with {}", plural(records, "event"), plural(instructions, "instruction"));
     out(&text);
-    Dumped { records, left_out: events.source.len().saturating_sub(end) }
+    Dumped { records, left_out }
 }

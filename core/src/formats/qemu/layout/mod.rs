@@ -87,7 +87,14 @@ pub struct Layout {
 impl Layout {
     /// Returns the kind of an id, or `None` if the layout does not have the id.
     pub fn kind(&self, id: u8) -> Option<Kind> {
-        self.groups.iter().copied().flatten().nth(usize::from(id)).copied()
+        let mut left = usize::from(id);
+        for group in self.groups {
+            if let Some(kind) = group.get(left) {
+                return Some(*kind);
+            }
+            left = left.saturating_sub(group.len());
+        }
+        None
     }
 
     /// Returns the id of a kind, or `None` if the layout does not have the kind.

@@ -116,7 +116,7 @@ pub fn count_dropped(
     next: Option<Option<u64>>,
     closing: u64,
 ) -> Dropped {
-    let mut events = lane.events();
+    let mut events = lane.written();
     let mut instructions = lane.instructions();
     let mut last = lane.clock(Kind::ClockVirtualRt).map(|[_, last]| last);
     if let Some(next) = next {
@@ -125,7 +125,7 @@ pub fn count_dropped(
             let source = lane.decoder().source();
             let mut rest = Lane::new(source, lane.layouts, 0).starting_at(next);
             rest.advance(u64::MAX, &mut Vec::new());
-            events = events.saturating_add(rest.events());
+            events = events.saturating_add(rest.written());
             instructions = instructions.saturating_add(rest.instructions());
             last = rest.clock(Kind::ClockVirtualRt).map(|[_, last]| last);
         }

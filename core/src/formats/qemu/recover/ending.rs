@@ -15,6 +15,7 @@ use crate::formats::qemu::recover::cut::{self, Dropped, EVENTS_BELIEVED, EVENTS_
 use crate::formats::qemu::recover::lane::{Lane, Stop};
 use crate::formats::qemu::recover::race::Excluded;
 use crate::formats::qemu::recover::start::find_start;
+use crate::kit::holes;
 use crate::kit::num::to_u64;
 use crate::kit::source::Source;
 use crate::kit::span::Span;
@@ -42,6 +43,8 @@ pub enum Trailing {
     Events(u64),
     /// The header of another finished log.
     Log,
+    /// The preallocated tail of the file.
+    Zeros,
     /// Other bytes.
     Bytes,
 }
@@ -134,7 +137,7 @@ impl Ending {
         let is_read_alike = layouts.iter().all(|(number, _)| lane.layouts.contains(number));
         let doubt = match trailing {
             _ if is_guess => Some(Doubt::Layout),
-            Some((_, Trailing::Bytes)) if !is_confirmed => Some(Doubt::End),
+            Some((_, Trailing::Bytes | Trailing::Zeros)) if !is_confirmed => Some(Doubt::End),
             _ if !is_confirmed && !is_read_alike => Some(Doubt::End),
             _ => None,
         };
@@ -256,6 +259,8 @@ fn find_trailing(decoder: Decoder<'_>, tail: &Tail) -> Option<(Span, Trailing)> 
         Trailing::Events(events)
     } else if Header::read(&Source::new(&first)).is_ok_and(|header| header.is_finished()) {
         Trailing::Log
+    } else if holes::find_tail(source) <= start {
+        Trailing::Zeros
     } else {
         Trailing::Bytes
     };
@@ -268,7 +273,7 @@ fn count_events_to_end(decoder: Decoder<'_>, start: u64) -> Option<u64> {
     let mut events = 0_u64;
     for item in Walker::new(decoder, start, 0) {
         let event = item.record()?;
-        if event.count() == Some(0) {
+        if event.is_zeros() {
             return None;
         }
         events = events.saturating_add(1);

@@ -27,10 +27,14 @@ pub fn tile(source: &Source<'_>, limits: &Limits, each: TileSink<'_>) {
     emit(each, header, (TileKind::Structure, "header"), log_header);
     let number = log.layouts().iter().next().map(|(number, _)| number);
     let decoder = Decoder::new(source, number.unwrap_or(LAYOUTS.len()));
-    let mut at = HEADER_LEN;
-    let mut has_end = false;
+    let (mut at, mut has_end) = (HEADER_LEN, false);
     for item in Walker::new(decoder, HEADER_LEN, 0) {
         let Item::Record(event) = item else { break };
+        if event.is_zeros() {
+            continue;
+        }
+        let zeros = Span::new(FILE, at, event.start);
+        emit(each, zeros, (TileKind::Damage, "zeros"), NO_FIELDS);
         let kind = (TileKind::Record, event.kind.name());
         emit(each, event.span(), kind, &|log| decoder.log_fields(&event, log));
         at = event.end;

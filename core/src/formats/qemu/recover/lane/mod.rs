@@ -5,19 +5,21 @@
 //!
 //! [`race`]: crate::formats::qemu::recover::race
 
+mod place;
+
 use crate::formats::qemu::decode::clock;
 use crate::formats::qemu::decode::counts::{ClockRange, Counts};
 use crate::formats::qemu::decode::decoder::Decoder;
 use crate::formats::qemu::decode::defect::{self, Defect, Located};
 use crate::formats::qemu::decode::defect_log::{Anchor, Damage, Defects};
-use crate::formats::qemu::decode::event::{Event, Fault, Value, equal_len};
+use crate::formats::qemu::decode::event::{Event, Fault};
 use crate::formats::qemu::decode::pattern::Place;
 use crate::formats::qemu::decode::place::{Context, Gap};
 use crate::formats::qemu::decode::regular;
 use crate::formats::qemu::decode::skim::{RUN, Skim};
 use crate::formats::qemu::decode::turns::{LeftOut, Turns};
 use crate::formats::qemu::layout::{
-    Async, Checkpoint, HEADER_LEN, Kind, LAYOUTS, Layout, Layouts, Payload, range,
+    Async, Checkpoint, HEADER_LEN, Kind, LAYOUTS, Layout, Layouts, Payload,
 };
 use crate::kit::num::{to_u64, to_usize};
 use crate::kit::source::Source;
@@ -34,8 +36,10 @@ const LOOKS_MAX: u32 = 4096;
 /// How often the events between an anchor and a clock that goes back are read again. A host sets
 /// its clock back a few times.
 const LOOKS_BACK_MAX: u32 = 64;
-/// Events of equal bytes that are worth skipping.
-const EQUAL_EVENTS: u64 = 16;
+/// Length in bytes of an INSTRUCTION; its id is 0 in every layout.
+const ZERO_LEN: u64 = 5;
+/// Events of zeros that are worth skipping.
+const ZERO_EVENTS: u64 = 16;
 
 /// The end of a lane.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,7 +59,8 @@ pub enum Stop {
 pub struct Lane<'a> {
     /// The layouts that read it so.
     pub layouts: Layouts,
-    source: &'a Source<'a>,
+    /// A decoder of the layout that stands for the others.
+    decoder: Decoder<'a>,
     /// Offset of the next event.
     pub at: u64,
     skim: Box<Skim>,
@@ -80,7 +85,7 @@ impl<'a> Lane<'a> {
         let (number, layout) = layouts.iter().next().unwrap_or((LAYOUTS.len(), last));
         Self {
             layouts,
-            source,
+            decoder: Decoder::new(source, number),
             at: HEADER_LEN,
             skim: Box::new(regular::start(number, layout)),
             context: Context::default(),
@@ -103,14 +108,24 @@ impl<'a> Lane<'a> {
     }
 
     /// Returns a decoder of the layout that stands for the others.
-    pub fn decoder(&self) -> Decoder<'a> {
-        let number = self.layouts.iter().next().map_or(usize::MAX, |(number, _)| number);
-        Decoder::new(self.source, number)
+    pub const fn decoder(&self) -> Decoder<'a> {
+        self.decoder
     }
 
     /// Returns the layout that stands for the others.
-    pub fn layout(&self) -> &'static Layout {
-        self.decoder().layout()
+    pub const fn layout(&self) -> &'static Layout {
+        self.decoder.layout()
+    }
+
+    const fn source(&self) -> &'a Source<'a> {
+        self.decoder.source()
+    }
+
+    /// Leaves some of the layouts.
+    fn set_layouts(&mut self, layouts: Layouts) {
+        let number = layouts.iter().next().map_or(usize::MAX, |(number, _)| number);
+        self.decoder = Decoder::new(self.source(), number);
+        self.layouts = layouts;
     }
 
     /// Returns the kind of the event before END.
@@ -120,17 +135,11 @@ impl<'a> Lane<'a> {
 
     /// Reads the events that begin before `until`. Lanes that fork off are added to `forks`.
     pub fn advance(&mut self, until: u64, forks: &mut Vec<Self>) {
-        let until = until.min(self.source.len());
-        while self.stop.is_none() {
-            if self.at >= until {
-                if self.at >= self.source.len() {
-                    self.stop = Some(Stop::EndOfFile);
-                }
-                return;
-            }
+        let until = until.min(self.source().len());
+        while self.stop.is_none() && self.at < until {
             self.drop_anchor();
             // The first events are checked one by one.
-            if self.counts.events() >= INIT_EVENTS {
+            if self.counts.events >= INIT_EVENTS {
                 self.skip_regular(until);
                 self.note_breaks();
                 if self.at >= until {
@@ -138,32 +147,44 @@ impl<'a> Lane<'a> {
                 }
             }
             self.step(forks);
-            self.skip_equal(until);
+            if self.stop.is_none() && self.context.zero_defects != [None; 3] {
+                self.skip_zeros(until);
+            }
+        }
+        if self.stop.is_none() && self.at >= self.source().len() {
+            self.stop = Some(Stop::EndOfFile);
+        }
+        self.count_misfits();
+    }
+
+    /// Skips INSTRUCTION events of zeros after two of them: they have the defects of the last one.
+    /// A disk may add gigabytes of zeros.
+    fn skip_zeros(&mut self, until: u64) {
+        let most = to_usize(until.saturating_sub(self.at).min(ANCHOR_BYTES));
+        let run = self.source().run(self.at);
+        let zeros = run.iter().take(most).take_while(|byte| **byte == 0).count();
+        let events = to_u64(zeros).checked_div(ZERO_LEN).unwrap_or(0);
+        let defects: Vec<Defect> = self.context.zero_defects.into_iter().flatten().collect();
+        if events >= ZERO_EVENTS && self.defects.repeat(&defects, events) {
+            self.counts.add_zeros(events);
+            self.at = self.at.saturating_add(events.saturating_mul(ZERO_LEN));
+            self.skim.pattern.restart(self.place());
         }
     }
 
-    /// Skips events that are as the last two, and all of one byte: INSTRUCTION in zeros, and events
-    /// without a payload. They have the defects of the last one. A disk may add gigabytes of zeros.
-    fn skip_equal(&mut self, until: u64) {
-        let defects: Vec<Defect> = self.context.defects.into_iter().flatten().collect();
-        let kind = self.context.previous.filter(|_| !defects.is_empty() && self.stop.is_none());
-        let known = |kind| Some((kind, self.layout().id(kind)?, equal_len(kind)?));
-        let Some((kind, id, len)) = kind.and_then(known) else { return };
-        let most = to_usize(until.saturating_sub(self.at).min(ANCHOR_BYTES));
-        let equal =
-            self.source.run(self.at).iter().take(most).take_while(|byte| **byte == id).count();
-        let events = to_u64(equal).checked_div(len).unwrap_or(0);
-        if events >= EQUAL_EVENTS && self.defects.repeat(&defects, events) {
-            self.counts.add_empty(kind, events);
-            self.at = self.at.saturating_add(events.saturating_mul(len));
-            self.skim.pattern.restart(self.place());
+    /// Adds the defects of the events that the fast loop only counted.
+    fn count_misfits(&mut self) {
+        for (kind, events) in self.skim.take_misfits() {
+            if let Some(defect) = regular::find_misfit(self.layout(), kind) {
+                self.defects.repeat(&[defect], events);
+            }
         }
     }
 
     /// Skips regular events by the fast loop.
     fn skip_regular(&mut self, until: u64) {
         self.drop_mark();
-        let run = self.source.run(self.at);
+        let run = self.source().run(self.at);
         let len = to_usize(until.saturating_sub(self.at)).min(RUN);
         let skipped = self.skim.skip_regular(run.get(..len).unwrap_or(run));
         if skipped > 0 {
@@ -225,12 +246,16 @@ impl<'a> Lane<'a> {
             let mut parts = self.read_by_all().into_iter();
             let first = parts.next();
             for (layouts, reading) in parts {
-                let mut fork = Self { layouts, ..self.clone() };
+                let mut fork = self.clone();
+                fork.set_layouts(layouts);
                 fork.take(reading);
                 forks.push(fork);
             }
             if let Some((layouts, first)) = first {
-                (self.layouts, reading) = (layouts, first);
+                reading = first;
+                if layouts != self.layouts {
+                    self.set_layouts(layouts);
+                }
             }
         }
         self.take(reading);
@@ -250,7 +275,7 @@ impl<'a> Lane<'a> {
     fn read_by_all(&self) -> Vec<(Layouts, Reading)> {
         let mut parts: Vec<(Layouts, Reading)> = Vec::new();
         for (number, _) in self.layouts.iter() {
-            let reading = self.read(Decoder::new(self.source, number));
+            let reading = self.read(Decoder::new(self.source(), number));
             match parts.iter_mut().find(|(_, other)| are_alike(other, &reading)) {
                 Some((layouts, _)) => *layouts = layouts.with(number),
                 None => parts.push((Layouts::default().with(number), reading)),
@@ -268,7 +293,7 @@ impl<'a> Lane<'a> {
                     self.stop = Some(Stop::Truncated(fault));
                     return;
                 };
-                let (number, span) = (self.events(), fault.span(self.source.len()));
+                let (number, span) = (self.events(), fault.span(self.source().len()));
                 let kind = fault.kind;
                 let located = Located { number, kind, span, defect, earlier: Vec::new() };
                 self.note_at(located, Some(fault.start));
@@ -281,6 +306,7 @@ impl<'a> Lane<'a> {
 
     fn take_event(&mut self, event: &Event, defect: Option<Defect>) {
         let (kind, layout) = (event.kind, self.layout());
+        let id = layout.id(kind);
         let order = self.context.previous.and_then(|one| regular::find_in_order(layout, one, kind));
         // A defect of the event itself may be the reason why it does not fit its place.
         let place = if defect.is_some() { None } else { self.find_in_place(event) };
@@ -288,18 +314,23 @@ impl<'a> Lane<'a> {
         for defect in defects.into_iter().flatten() {
             self.note(event, defect);
         }
-        let is_same = self.context.previous == Some(kind) && event.instructions() == 0;
-        self.context.defects = if is_same { defects } else { [None; 3] };
+        if order.is_some_and(|defect| self.defects.is_counted(&defect)) {
+            self.skim.count_misfits_after_last();
+        }
+        let is_zero = self.context.previous == Some(kind) && event.is_zeros();
+        self.context.zero_defects = if is_zero { defects } else { [None; 3] };
         let number = self.events();
-        self.take_turn(event, number);
-        self.count(event);
-        self.skim.followers = layout.id(kind).map_or(0, |id| self.skim.followers_of(id));
+        if let Some(id) = id {
+            self.take_turn(event, number, id);
+        }
+        self.count(event, id);
+        self.skim.follow(id);
         self.context.add(event, number, self.anchor_before_end());
         if kind == Kind::End {
             self.note_lost_requests();
             self.note_turn_left_out();
             self.stop = Some(Stop::End(event.start));
-            if event.end < self.source.len() {
+            if event.end < self.source().len() {
                 self.defects.evidence.contradict(event.start, Defect::BytesAfterEnd);
             }
         }
@@ -318,15 +349,13 @@ impl<'a> Lane<'a> {
     }
 
     /// Notes that an event came out of turn, if it did.
-    fn take_turn(&mut self, event: &Event, number: u64) {
-        let Some(id) = self.layout().id(event.kind) else { return };
+    fn take_turn(&mut self, event: &Event, number: u64, id: u8) {
         if !self.skim.is_turn(id) {
             self.turns.add(LeftOut { number, kind: event.kind, span: event.span() });
             if self.turns.are_free() {
                 self.skim.free = u64::MAX;
             }
         }
-        self.skim.take_turn(id);
     }
 
     /// Notes a turn that was left out, although the log keeps to them.
@@ -349,80 +378,21 @@ impl<'a> Lane<'a> {
         Some(gap.start).filter(|_| is_first && is_lost && self.layout().measured)
     }
 
-    /// The defect of an event at its place: its clock, its checkpoint, its request, the ring.
-    fn find_in_place(&mut self, event: &Event) -> Option<Defect> {
-        let kind = event.kind;
-        let ends = matches!(kind, Kind::Shutdown(_) | Kind::End);
-        let is_init = kind == Kind::Checkpoint(Checkpoint::Init);
-        if is_init && self.context.has_init {
-            return Some(Defect::InitTwice);
-        }
-        let is_third = || self.events().saturating_add(1) == INIT_EVENTS;
-        let lacks_init = !self.context.has_init && !is_init && !ends && self.layout().measured;
-        if lacks_init && is_third() {
-            return Some(Defect::InitLate);
-        }
-        if let Some(now) = event.time() {
-            let before = self.last_time(kind).filter(|before| *before > now)?;
-            return Some(Defect::ClockBackwards { before, now });
-        }
-        match event.value {
-            Value::AudioIn { recorded, full_ring: true, .. } => Some(Defect::FullRing(recorded)),
-            _ if kind == Kind::Instruction => self.find_in_rate(event, event.instructions()),
-            _ => self.find_in_request(event).or_else(|| self.find_in_checkpoint(event)),
-        }
-    }
-
-    /// The defect of a count that is too large for the time between two readings of the clock.
-    fn find_in_rate(&mut self, event: &Event, count: u64) -> Option<Defect> {
-        if count < range::INSTRUCTIONS_USUAL || self.context.looks >= LOOKS_MAX {
-            return None;
-        }
-        self.context.looks = self.context.looks.saturating_add(1);
-        let before = self.last_time(Kind::ClockVirtualRt)?;
-        let next = clock::find_next(self.decoder(), event.end, Kind::ClockVirtualRt)?;
-        let nanoseconds = u64::try_from(next.checked_sub(before)?).ok()?;
-        let most = nanoseconds
-            .saturating_mul(range::INSTRUCTION_RATE)
-            .saturating_add(range::INSTRUCTIONS_USUAL);
-        (count > most).then_some(Defect::InstructionRate { count, nanoseconds })
-    }
-
-    /// The defect of the id or index of a request.
-    fn find_in_request(&self, event: &Event) -> Option<Defect> {
-        let is_request = matches!(event.kind, Kind::Async(_)) && self.layout().measured;
-        if !is_request {
-            return None;
-        }
-        self.context.requests.find_defect(event, self.instructions())
-    }
-
-    /// The defect of the checkpoint that an event names, through 7.0.
-    fn find_in_checkpoint(&self, event: &Event) -> Option<Defect> {
-        let named = event.checkpoint?;
-        // Of the events that the fast loop skipped, only the last one is known.
-        let last = match self.context.previous? {
-            Kind::Async(_) => self.context.checkpoint?,
-            previous => self.layout().checkpoint_number(previous)?,
-        };
-        (named != last).then_some(Defect::OtherCheckpoint { named, last })
-    }
-
     /// The last time of a clock, if it was seen.
     fn last_time(&self, kind: Kind) -> Option<i64> {
         self.counts.clock(kind)?;
         Some(self.skim.slot(self.layout().id(kind)?)?.floor.cast_signed())
     }
 
-    fn count(&mut self, event: &Event) {
-        let last = self.last_time(event.kind);
+    fn count(&mut self, event: &Event, id: Option<u8>) {
+        let last = event.time().and_then(|_| self.last_time(event.kind));
         self.counts.add(event, last);
         if event.kind == Kind::Instruction {
             let count = u32::try_from(event.instructions()).unwrap_or(u32::MAX);
             self.skim.pattern.add(count);
         }
-        let id = self.layout().id(event.kind).unwrap_or(u8::MAX);
-        if let (Some(time), Some(slot)) = (event.time(), self.skim.slots.get_mut(usize::from(id))) {
+        let slot = id.and_then(|id| self.skim.slots.get_mut(usize::from(id)));
+        if let (Some(time), Some(slot)) = (event.time(), slot) {
             slot.floor = time.cast_unsigned();
             slot.end = i64::MIN.cast_unsigned();
         }
@@ -455,15 +425,22 @@ impl<'a> Lane<'a> {
     }
 
     /// Returns the events so far.
-    pub fn events(&self) -> u64 {
-        let fast = self.skim.slots.iter().take(self.skim.ids).map(|slot| slot.count);
-        fast.fold(self.counts.events(), u64::saturating_add)
+    pub const fn events(&self) -> u64 {
+        self.counts.events.saturating_add(self.skim.events)
     }
 
-    /// Returns the events of one kind so far.
+    /// Returns the events so far that QEMU wrote: zeros that are read as INSTRUCTION are not
+    /// events.
+    pub const fn written(&self) -> u64 {
+        self.events().saturating_sub(self.counts.zeros)
+    }
+
+    /// Returns the events of one kind so far, without zeros.
     pub fn events_of(&self, kind: Kind) -> u64 {
         let fast = self.layout().id(kind).and_then(|id| self.skim.slot(id));
-        self.counts.of(kind).saturating_add(fast.map_or(0, |slot| slot.count))
+        let zeros = if kind == Kind::Instruction { self.counts.zeros } else { 0 };
+        let events = self.counts.of(kind).saturating_add(fast.map_or(0, |slot| slot.count));
+        events.saturating_sub(zeros)
     }
 
     /// Returns the instructions so far.
