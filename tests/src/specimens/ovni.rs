@@ -89,10 +89,13 @@ fn files() -> Vec<Specimen> {
         case("OV0111", smallest().replace(JSON, "\"tid\": 7,\n        ", "")),
         fixed("OV0120", smallest().replace(JSON, "loom_cpus", "lo1m_cpus"), smallest()),
         case("OV0112", smallest().replace(JSON, "\"app_id\": 1", "\"app_id\": 0")),
-        case("OV0113", smallest().replace(JSON, "\"version\": 3", "\"version\": 3.5")),
-        case("OV0114", smallest().replace(JSON, "\"ovni\": \"1.1.0\"", "\"ovni\": \"1.9.0\"")),
-        case("OV0115", smallest().replace(JSON, "node.0", "../../node.0"))
-            .also(&["OV0122"], "the directory has the name as it was"),
+        fixed("OV0113", smallest().replace(JSON, "\"version\": 3", "\"version\": 3.5"), smallest()),
+        fixed(
+            "OV0114",
+            pair(other.clone().replace(JSON, "\"ovni\": \"1.1.0\"", "\"ovni\": \"1.9.0\"")),
+            pair(other.clone()),
+        ),
+        fixed("OV0115", smallest().replace(JSON, "node.0", "../../node.0"), smallest()),
         case("OV0116", smallest().replace(JSON, "\"thread\"", "\"loom\"")),
         fixed(
             "OV0117",
@@ -109,9 +112,9 @@ fn files() -> Vec<Specimen> {
         ),
         case("OV0118", pair(other.replace(JSON, "1.14.0", "1.13.0"))),
         case("OV0119", version2()).with("upgrade", ""),
-        case("OV0122", smallest().replace(JSON, "\"tid\": 7", "\"tid\": 8")),
+        fixed("OV0122", smallest().replace(JSON, "\"tid\": 7", "\"tid\": 8"), smallest()),
         case("OV0123", ranks("0", "2")),
-        case("OV0124", ranks("1", "3")),
+        fixed("OV0124", ranks_of_three("4"), ranks_of_three("3")),
     ]
 }
 
@@ -123,6 +126,16 @@ fn ranks(second: &str, nranks: &str) -> Trace {
     };
     Trace::of(&ranked(7, "0", "2"), Stream::default().begin(0).end())
         .and(&ranked(8, second, nranks), Stream::default().begin(1).end())
+}
+
+/// Three processes, the last one with this number of ranks.
+fn ranks_of_three(nranks: &str) -> Trace {
+    let numbers = ["3", "3", nranks];
+    (0..).zip(numbers).fold(Trace::default(), |trace, (rank, nranks)| {
+        let thread = Thread::new(7 + rank, 7 + rank).cpus(&[(rank, rank)]);
+        let thread = thread.more("rank", rank.to_string()).more("nranks", nranks);
+        trace.and(&thread, Stream::default().begin(i32::try_from(rank).unwrap()).end())
+    })
 }
 
 /// How events follow each other in the bytes.

@@ -102,6 +102,80 @@ fn a_wrong_or_missing_value_becomes_what_it_was() {
     assert!(refused > 80 && same * 100 >= refused * 95, "{same} of {refused}");
 }
 
+/// Values that ovniemu reads as other ones, or that contradict the directory or other processes.
+const ACCEPTED: [(&str, &[&str]); 9] = [
+    ("/version", &["3.5"]),
+    ("/ovni/tid", &["1.5", "77"]),
+    ("/ovni/pid", &["77.5", "77"]),
+    ("/ovni/loom", &["\"\""]),
+    ("/ovni/app_id", &["1.5"]),
+    ("/ovni/rank", &["\"abc\"", "null", "2.5", "{}"]),
+    ("/ovni/nranks", &["4.5", "5", "400"]),
+    ("/ovni/require/ovni", &["1", "null"]),
+    ("/ovni/require/nosv", &["2", "[]"]),
+];
+
+#[test]
+fn a_value_that_ovniemu_accepts_becomes_what_it_was_if_the_user_wants_it() {
+    let emulator = Ovniemu::find_or_skip();
+    let sound = original();
+    let options = Options { lossy_warnings: true, ..Options::default() };
+    let values = ACCEPTED.iter().flat_map(|(key, values)| values.iter().map(move |v| (*key, *v)));
+    for ((key, value), process) in values.flat_map(|case| (0..PROCESSES).map(move |p| (case, p))) {
+        let case = format!("{key} {value} in process {process}");
+        let damaged = with_value(sound.clone(), process, key, Some(value));
+        let report = tracemend::check(&damaged.set(), &Options::default());
+        assert_eq!(report.worst(), Some(Severity::Warning), "{case}: {:?}", report.findings());
+        let (_, unchanged) = damaged.mended(&Options::default());
+        assert_eq!(unchanged, damaged, "{case}");
+        let (repair, target) = damaged.mended(&options);
+        assert_eq!(json_of(&target, process), json_of(&sound, process), "{case}");
+        assert_eq!(repair.after.findings().len(), 0, "{case}: {:?}", repair.after.findings());
+        if let Some(emulator) = &emulator {
+            assert!(emulator.lint(&damaged).accepted && emulator.lint(&target).accepted, "{case}");
+        }
+    }
+}
+
+#[test]
+fn a_loom_that_is_a_path_and_a_version_that_is_too_new_become_those_of_the_rest() {
+    let sound = original();
+    let wrong = [
+        ("/ovni/loom", "\"a/b\"", &rules::UNSAFE_NAME),
+        ("/ovni/require/nosv", "\"9.0.0\"", &rules::UNSUPPORTED_MODEL),
+        ("/ovni/require/ovni", "\"1.99.0\"", &rules::UNSUPPORTED_MODEL),
+    ];
+    for ((key, value, rule), process) in
+        wrong.into_iter().flat_map(|case| (0..PROCESSES).map(move |p| (case, p)))
+    {
+        let damaged = with_value(sound.clone(), process, key, Some(value));
+        let (repair, target) = damaged.mended(&Options::default());
+        assert_eq!(repair.before.count(rule), 1, "{key} {value}");
+        assert_eq!(json_of(&target, process), json_of(&sound, process), "{key} {value}");
+    }
+    // All of a trace may be of a newer release.
+    let newer = (0..PROCESSES).fold(original(), |trace, process| {
+        with_value(trace, process, "/ovni/require/nosv", Some("\"9.0.0\""))
+    });
+    let (repair, target) = newer.mended(&Options::default());
+    assert_eq!((repair.outcome, target), (Outcome::CannotRepair, newer));
+}
+
+#[test]
+fn a_directory_that_was_renamed_is_not_written_into_the_metadata() {
+    let options = Options { lossy_warnings: true, ..Options::default() };
+    for (from, to) in [("proc.72", "proc.5"), ("thread.72", "thread.5"), ("node.2", "node.9")] {
+        let mut trace = original();
+        for (name, _) in &mut trace.files {
+            *name = name.replace(from, to);
+        }
+        let report = tracemend::check(&trace.set(), &Options::default());
+        assert_eq!(report.count(&rules::FOLDER_DIFFERS), 1, "{to}: {:?}", report.findings());
+        let (_, target) = trace.mended(&options);
+        assert_eq!(target, trace, "{to}");
+    }
+}
+
 /// Changes that ovniemu does not notice, and what reports them.
 fn contradictions() -> Vec<(&'static str, &'static str, &'static tracemend::Rule)> {
     vec![

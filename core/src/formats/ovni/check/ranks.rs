@@ -28,7 +28,7 @@ pub fn check_ranks(summary: &TraceSummary<'_, '_>, log: &mut Log) {
     }
     for processes in apps.values() {
         check_equal(processes, log);
-        check_numbers(processes, log);
+        check_numbers(summary, processes, log);
         check_last(summary, processes, log);
     }
 }
@@ -65,7 +65,7 @@ fn check_equal(processes: &[&Process], log: &mut Log) {
 
 /// Numbers of ranks that differ. With more than two processes, those are reported that fewer of
 /// them have.
-fn check_numbers(processes: &[&Process], log: &mut Log) {
+fn check_numbers(summary: &TraceSummary<'_, '_>, processes: &[&Process], log: &mut Log) {
     let mut numbers: BTreeMap<i64, Vec<&Process>> = BTreeMap::new();
     for process in processes {
         if let Some(nranks) = &process.nranks {
@@ -84,7 +84,16 @@ fn check_numbers(processes: &[&Process], log: &mut Log) {
             let message = format!(
                 "inconsistent `ovni.nranks` of process {pid}: {found}, {usual} in {others}"
             );
-            log.push(Finding::new(&rules::NRANKS_DIFFER, nranks.span, NRANKS, message));
+            let finding = Finding::new(&rules::NRANKS_DIFFER, nranks.span, NRANKS, message);
+            let is_shown = of_usual.len() >= WITNESSES;
+            let stream = first_readable(summary, &process.streams).filter(|_| is_shown);
+            let Some(stream) = stream else {
+                log.push(finding);
+                continue;
+            };
+            let members = vec![NewMember::of_ovni("nranks", NewValue::Raw(usual.to_string()))];
+            let fix = format!("set `nranks` to {usual}, as in the other processes");
+            log.push(with_members(summary, stream, finding, members, &fix));
         }
     }
 }

@@ -17,6 +17,7 @@ use crate::formats::ovni::repair::metadata::{
 use crate::formats::ovni::repair::offsets::fix_offsets;
 use crate::formats::ovni::repair::process::app_id_member;
 use crate::formats::ovni::repair::upgrade::upgrade_trace;
+use crate::formats::ovni::repair::values::named_member;
 use crate::formats::ovni::rules;
 use crate::formats::ovni::state::metadata::Located;
 use crate::formats::ovni::state::summary::{MissingCpu, StreamSummary, TraceSummary};
@@ -276,6 +277,7 @@ fn report_cpus(
 
 /// A loom, process or thread that the directory of its stream contradicts.
 fn check_folders(summary: &TraceSummary<'_, '_>, log: &mut Log) {
+    let directories = Directories::of(&summary.streams);
     for stream in &summary.streams {
         let (keys, path) = (&stream.metadata.identity, &stream.files.path_identity);
         if stream.files.layout < 3 || !stream.metadata.is_readable {
@@ -292,14 +294,67 @@ fn check_folders(summary: &TraceSummary<'_, '_>, log: &mut Log) {
         ];
         let mut differing = pairs.into_iter().filter_map(|(key, found, named)| {
             let ((found, span), named) = (found?, named?);
-            (found != named).then_some((key, found, span, named))
+            // An invalid value has a finding of its own.
+            let is_known = stream.metadata.faults.is_invalid(key);
+            (found != named && !is_known).then_some((key, found, span, named))
         });
         let Some((key, found, span, named)) = differing.next() else { continue };
         let [found, named] = [found, named].map(|text| Untrusted(text.as_bytes()).to_string());
         let message = format!("`ovni.{key}` is {found}, but the directory is of {named}");
         let path = format!("stream.json:ovni.{key}");
-        log.push(Finding::new(&rules::FOLDER_DIFFERS, span, path, message));
+        let finding = Finding::new(&rules::FOLDER_DIFFERS, span, path, message);
+        let member = named_member(stream, key).filter(|_| directories.are_right(stream, key));
+        let text = format!("set `{key}` to {named}, from the directory");
+        log.push(with_members(summary, stream, finding, member.into_iter().collect(), &text));
     }
+}
+
+/// The directories of looms and processes that a stream in them names as well.
+struct Directories<'s> {
+    looms: BTreeSet<&'s str>,
+    processes: BTreeSet<(&'s str, i64)>,
+}
+
+impl<'s> Directories<'s> {
+    fn of(streams: &'s [StreamSummary<'_, '_>]) -> Self {
+        let mut found = Self { looms: BTreeSet::new(), processes: BTreeSet::new() };
+        for stream in streams {
+            let (keys, path) = (&stream.metadata.identity, &stream.files.path_identity);
+            let Some(loom) = path.loom.as_deref() else { continue };
+            if keys.loom.as_ref().is_some_and(|found| found.value == loom) {
+                found.looms.insert(loom);
+            }
+            if let Some(pid) = path.pid.filter(|pid| is_number(&keys.pid, Some(*pid))) {
+                found.processes.insert((loom, pid));
+            }
+        }
+        found
+    }
+
+    /// Whether the rest of the trace shows that a stream lies in its directory, so that its loom,
+    /// process or thread is damaged: the first thread of a process has its number, and other
+    /// streams of the directory name it.
+    fn are_right(&self, stream: &StreamSummary<'_, '_>, key: &str) -> bool {
+        let (keys, path) = (&stream.metadata.identity, &stream.files.path_identity);
+        let Some(loom) = path.loom.as_deref() else { return false };
+        let is_first = path.tid == path.pid;
+        match key {
+            "tid" => is_first && is_number(&keys.pid, path.pid),
+            "pid" => {
+                let is_named = path.pid.is_some_and(|pid| self.processes.contains(&(loom, pid)));
+                is_named || is_first && is_number(&keys.tid, path.tid)
+            }
+            // libovni writes no empty name.
+            _ => {
+                let is_empty = keys.loom.as_ref().is_some_and(|found| found.value.is_empty());
+                is_empty || self.looms.contains(loom)
+            }
+        }
+    }
+}
+
+fn is_number(found: &Option<Located<i64>>, number: Option<i64>) -> bool {
+    found.as_ref().map(|found| found.value) == number
 }
 
 /// Mark types that are used and not defined.

@@ -80,6 +80,13 @@ pub struct Model {
     pub needs: Needs,
 }
 
+impl Model {
+    /// Whether the emulator 1.14.0 accepts the version.
+    pub const fn supports(&self, version: Version) -> bool {
+        version.0 == self.newest.0 && version.1 <= self.newest.1
+    }
+}
+
 /// State that a thread must be in for the events of a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Needs {

@@ -1,10 +1,11 @@
 //! Values of `stream.json` that are missing or invalid: from the directory, the events, the other
 //! threads and the other processes.
 
+use crate::formats::ovni::layout::{MODELS, display_version};
 use crate::formats::ovni::repair::members::{NewMember, NewValue, version_member};
 use crate::formats::ovni::repair::metadata::{mandatory_members, required_model, required_models};
 use crate::formats::ovni::repair::process::{app_id_member, find_ranks};
-use crate::formats::ovni::state::metadata::InvalidKey;
+use crate::formats::ovni::state::metadata::{Flaw, InvalidKey};
 use crate::formats::ovni::state::summary::{StreamSummary, TraceSummary};
 
 /// First and last minor version of libovni 1 that are known to write version 3.
@@ -31,11 +32,22 @@ pub fn restore_value(
 ) -> Option<Restored> {
     let of = |member: Option<NewMember>, source| Some(Restored { member: member?, source });
     let mandatory = || mandatory_members(summary, stream, &[invalid.key]).into_iter().next();
+    let is_tolerated = invalid.flaw == Flaw::Tolerated;
     match (invalid.key, invalid.model) {
-        ("tid" | "pid" | "loom", _) => of(mandatory(), "from the directory"),
+        ("tid" | "pid" | "loom", _) => {
+            of(named_member(stream, invalid.key).or_else(|| mandatory()), "from the directory")
+        }
+        ("version", _) if is_tolerated => of(Some(version_member()), "as ovniemu reads it"),
+        ("app_id", _) if is_tolerated => {
+            of(Some(app_id_member(summary, stream)), "as ovniemu reads it")
+        }
         ("part", _) => of(mandatory(), "as its events are of a thread"),
         ("app_id", _) => of(Some(app_id_member(summary, stream)), "as in the other processes"),
         ("rank" | "nranks", _) => restore_rank(summary, stream, invalid.key),
+        ("require", Some(model)) if invalid.flaw == Flaw::Unsupported => {
+            // A newer release may have written all of the trace.
+            of(required_elsewhere(summary, stream, model), "as the other streams require it")
+        }
         ("require", Some(model)) => {
             of(Some(required_model(summary, stream, model)), "from the events")
         }
@@ -50,6 +62,34 @@ pub fn restore_value(
         }
         _ => of(mandatory(), "as in the other streams"),
     }
+}
+
+/// Returns the loom, process or thread that the directory of a stream names, as a member: only a
+/// name that libovni writes.
+pub fn named_member(stream: &StreamSummary<'_, '_>, key: &str) -> Option<NewMember> {
+    let named = &stream.files.path_identity;
+    let loom = || named.loom.clone().filter(|name| !name.is_empty() && !name.contains('/'));
+    let value = match key {
+        "loom" => NewValue::Text(loom()?),
+        "pid" => raw(named.pid?),
+        _ => raw(named.tid?),
+    };
+    Some(NewMember::of_ovni(key, value))
+}
+
+/// Returns the member that requires a model in the newest supported version that another stream
+/// requires.
+fn required_elsewhere(
+    summary: &TraceSummary<'_, '_>,
+    stream: &StreamSummary<'_, '_>,
+    index: usize,
+) -> Option<NewMember> {
+    let model = MODELS.get(index)?;
+    let others = summary.streams.iter().filter(|other| other.number != stream.number);
+    let required = others.filter_map(|other| other.metadata.required().get(index).copied()?);
+    let version = required.filter(|version| model.supports(*version)).max()?;
+    let value = NewValue::Text(display_version(version));
+    Some(NewMember { path: vec!["ovni", "require"], key: model.name.to_string(), value })
 }
 
 /// Whether a stream whose version is invalid is of version 3: it has a key that came with it, and

@@ -194,7 +194,11 @@ rules! {
         impact: "ovniemu reads another value than the file has. It cuts off fractions, reads \
             version 3.9 as 3, a missing index or phyid as 0 and a rank that is not a number as 0, \
             reads a text up to NUL, and ignores other values of the wrong type.",
-        remedy: CORRECT_METADATA,
+        remedy: Remedy::Fix("Sets a value of ovni as that of OV0112 is set, and version 3 and app_id \
+            as ovniemu reads them. Other keys have no fix: correct them with an editor.\n\
+            Class: lossy. Cost: the invalid value.\n\
+            Run:\n\
+            \x20 tracemend repair trace/ --lossy-warnings -o repaired/"),
         source: "ovni 1.14.0, src/emu/stream.c, src/emu/loom.c; measured",
     };
     UNSUPPORTED_MODEL = Rule {
@@ -206,9 +210,14 @@ rules! {
             emulator's. ovni 1.14.0 supports ovni 1.1, nanos6 1.1, nosv 2.7, nodes 1.0, tampi 1.0, \
             mpi 1.0, kernel 1.0 and openmp 1.2.",
         impact: "ovniemu 1.14 refuses the whole trace.",
-        remedy: Remedy::Next("Use the release of ovni that the runtime was built with, or a newer \
-            one. If only the minor version is too high and the events are known, lower it in a \
-            copy with an editor, then check it:\n\
+        remedy: Remedy::Fix("If another stream requires a supported version of the model, sets the \
+            newest of these: one run has one runtime.\n\
+            Class: lossy. Cost: the stored version.\n\
+            Run:\n\
+            \x20 tracemend repair trace/ -o repaired/\n\
+            Otherwise use the release of ovni that the runtime was built with, or a newer one. If \
+            only the minor version is too high and the events are known, lower it in a copy with \
+            an editor, then check it:\n\
             \x20 tracemend check corrected/"),
         source: "ovni 1.14.0, src/emu/model.c: version comparison; the lists of events of each \
             model",
@@ -223,8 +232,12 @@ rules! {
             suspicious.",
         impact: "ovniemu writes outside the trace directory for a counter named `../../x`. It \
             refuses a loom whose name has a slash. Do not run it on such a trace.",
-        remedy: Remedy::Next("Treat the trace as hostile if you did not write it. Otherwise rename \
-            the counter, loom or mark in a copy with an editor, then check it:\n\
+        remedy: Remedy::Fix("Sets the name of a loom to that of its directory.\n\
+            Class: lossy. Cost: the stored name.\n\
+            Run:\n\
+            \x20 tracemend repair trace/ -o repaired/\n\
+            Treat the trace as hostile if you did not write it. Otherwise rename the counter or \
+            mark in a copy with an editor, then check it:\n\
             \x20 tracemend check corrected/"),
         source: "ovni 1.14.0, src/emu/loom.c, src/emu/nosv; measured",
     };
@@ -334,9 +347,15 @@ rules! {
         problem: "libovni writes the stream of a thread into loom.LOOM/proc.PID/thread.TID and the \
             same names into stream.json. One of the two was changed: a directory was copied or \
             renamed, or a number in stream.json is damaged.",
-        impact: "ovniemu takes the names in stream.json and shows the events under these. Nothing \
-            shows which of the two is right.",
-        remedy: CORRECT_METADATA,
+        impact: "ovniemu takes the names in stream.json and shows the events under these.",
+        remedy: Remedy::Fix("Sets the name in stream.json to that of the directory, if the rest of \
+            the trace shows that the directory is right: the first thread of a process has its \
+            number, other streams of the directory name the same loom or process, and libovni \
+            writes no empty loom. Otherwise nothing shows which of the two is right: correct it by \
+            hand.\n\
+            Class: lossy. Cost: the stored name.\n\
+            Run:\n\
+            \x20 tracemend repair trace/ --lossy-warnings -o repaired/"),
         source: "ovni 1.14.0, src/rt/ovni.c: create_trace_dirs; src/emu/system.c; measured",
     };
     RANK_TWICE = Rule {
@@ -360,7 +379,11 @@ rules! {
             It was changed in one, or a process of another run is in the trace.",
         impact: "ovniemu compares the values within a process only. Nothing else shows the \
             difference.",
-        remedy: CORRECT_METADATA,
+        remedy: Remedy::Fix("Sets the number that most other processes have, if at least two of \
+            them have it.\n\
+            Class: lossy. Cost: the stored number.\n\
+            Run:\n\
+            \x20 tracemend repair trace/ --lossy-warnings -o repaired/"),
         source: "ovni 1.14.0, src/emu/proc.c; measured",
     };
 }

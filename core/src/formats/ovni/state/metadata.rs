@@ -71,7 +71,7 @@ pub struct KeyFaults {
 }
 
 impl KeyFaults {
-    /// Whether the value of a key is invalid.
+    /// Whether the value of a key is invalid, or one that the emulator reads as another one.
     pub fn is_invalid(&self, key: &str) -> bool {
         self.invalid.iter().any(|one| one.key == key)
     }
@@ -84,10 +84,25 @@ pub struct InvalidKey {
     pub key: &'static str,
     /// The model whose version it is, by its number.
     pub model: Option<usize>,
+    /// What the emulator makes of it.
+    pub flaw: Flaw,
     /// The value.
     pub span: Span,
     /// The value and what was expected.
     pub message: String,
+}
+
+/// How a value is invalid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flaw {
+    /// The emulator refuses it.
+    Refused,
+    /// The emulator reads it as another value, or ignores it.
+    Tolerated,
+    /// It is a version that the emulator does not support.
+    Unsupported,
+    /// It leads out of its directory.
+    Unsafe,
 }
 
 /// `ovni.part` and the thread.

@@ -5,8 +5,10 @@
 
 mod definitions;
 
+use std::fmt::Display;
 use std::ops::Range;
 
+use crate::formats::ovni::check::invalid_keys::RENAME;
 use crate::formats::ovni::check::log::Log;
 use crate::formats::ovni::decode::json::{Duplicate, Item, Json, JsonError, Kind};
 use crate::formats::ovni::decode::trace::Document;
@@ -16,10 +18,10 @@ use crate::formats::ovni::layout::{
 use crate::formats::ovni::repair::build_fix;
 use crate::formats::ovni::repair::members::{insert_members, version_member};
 use crate::formats::ovni::rules;
-use crate::formats::ovni::state::metadata::{Identity, InvalidKey, Located, Metadata};
+use crate::formats::ovni::state::metadata::{Flaw, Identity, InvalidKey, Located, Metadata};
+use crate::kit::holes::describe_trailing;
 use crate::kit::span::{Layer, Span};
 use crate::kit::text::Untrusted;
-use crate::kit::words::plural;
 use crate::model::edit::{Edit, Fix, Safety};
 use crate::model::rule::common;
 use crate::model::{Finding, Rule};
@@ -106,10 +108,27 @@ impl MetadataCheck<'_, '_> {
 
     /// Notes an invalid value. Whether it can be restored is known once all streams are.
     fn note_invalid(&mut self, item: Item<'_, '_>, key: &'static str, expected: &str) {
-        let path = if key == "version" { key.to_string() } else { format!("ovni.{key}") };
+        let path = path_of(key);
         let message = format!("`{path}` is {}, expected {expected}", describe_value(item));
-        let (model, span) = (None, self.span(item.span()));
-        self.found.faults.invalid.push(InvalidKey { key, model, span, message });
+        self.note_fault(item, (key, None), Flaw::Refused, message);
+    }
+
+    /// Notes a value that the emulator reads as another one.
+    fn note_tolerated(&mut self, item: Item<'_, '_>, key: &'static str, read: impl Display) {
+        let (path, found) = (path_of(key), describe_value(item));
+        let message = format!("`{path}` is {found}, which ovniemu reads as {read}");
+        self.note_fault(item, (key, None), Flaw::Tolerated, message);
+    }
+
+    fn note_fault(
+        &mut self,
+        item: Item<'_, '_>,
+        (key, model): (&'static str, Option<usize>),
+        flaw: Flaw,
+        message: String,
+    ) {
+        let span = self.span(item.span());
+        self.found.faults.invalid.push(InvalidKey { key, model, flaw, span, message });
     }
 
     /// The text as a whole: duplicate keys, trailing bytes, version.
@@ -131,8 +150,8 @@ impl MetadataCheck<'_, '_> {
         }
         if let Some(at) = self.json.trailing {
             let end = self.json.text_len();
-            let message =
-                format!("{} after the value", plural(end.saturating_sub(at), "trailing byte"));
+            let is_tail = self.json.slice(&(at..end)).iter().all(|byte| *byte == 0);
+            let message = describe_trailing(end.saturating_sub(at), is_tail, "after the value");
             self.push_finding(&rules::JSON_TRAILING, at..end, "", message);
         }
         self.check_version(self.json.root());
@@ -178,9 +197,7 @@ impl MetadataCheck<'_, '_> {
         match item.number() {
             Some(3.0) => {}
             Some(number) if number.trunc() == 3.0 => {
-                let message =
-                    format!("`version` is {number}, which ovniemu reads as {METADATA_VERSION}");
-                self.push_finding(&rules::TOLERATED_VALUE, item.span(), "version", message);
+                self.note_tolerated(item, "version", METADATA_VERSION);
             }
             _ => self.note_invalid(item, "version", &METADATA_VERSION.to_string()),
         }
@@ -257,8 +274,16 @@ impl MetadataCheck<'_, '_> {
                 format!("`{path}` is {number}, which ovniemu reads as {}", number.trunc());
             self.push_finding(&rules::TOLERATED_VALUE, item.span(), path, message);
         }
-        // In range: the text of an integer can be parsed again.
-        format!("{:.0}", number.trunc()).parse().ok()
+        trunc(number)
+    }
+
+    /// The same under a key of `ovni`, whose value the rest of the trace may show.
+    fn read_shown(&mut self, item: Item<'_, '_>, key: &'static str) -> Option<i64> {
+        let number = item.number().filter(|number| INT_RANGE.contains(number))?;
+        if number.fract() != 0.0 {
+            self.note_tolerated(item, key, number.trunc());
+        }
+        trunc(number)
     }
 
     /// A number above 0 under a key of `ovni`. `app_id` is mandatory in one thread alone.
@@ -268,7 +293,7 @@ impl MetadataCheck<'_, '_> {
             self.found.faults.missing.extend((key != "app_id").then_some(key));
             return None;
         };
-        match self.read_int(item, &path) {
+        match self.read_shown(item, key) {
             Some(value) if value > 0 => Some(Located { value, span: self.span(item.span()) }),
             _ => {
                 self.note_invalid(item, key, "a number above 0");
@@ -280,16 +305,14 @@ impl MetadataCheck<'_, '_> {
     fn check_rank(&mut self, root: Item<'_, '_>) {
         let Some(item) = root.path("ovni.rank") else { return };
         let rank = match item.number() {
-            Some(_) => self.read_int(item, "ovni.rank"),
+            Some(_) => self.read_shown(item, "rank"),
             None => {
-                let message =
-                    format!("`ovni.rank` is {}, which ovniemu reads as 0", describe_value(item));
-                self.push_finding(&rules::TOLERATED_VALUE, item.span(), "ovni.rank", message);
+                self.note_tolerated(item, "rank", 0);
                 Some(0)
             }
         };
         let nranks_item = root.path("ovni.nranks");
-        let nranks = nranks_item.and_then(|item| self.read_int(item, "ovni.nranks"));
+        let nranks = nranks_item.and_then(|item| self.read_shown(item, "nranks"));
         let nranks = nranks.filter(|nranks| *nranks > 0);
         let rank = rank.filter(|rank| *rank >= 0);
         if rank.is_none() {
@@ -322,15 +345,16 @@ impl MetadataCheck<'_, '_> {
             return;
         };
         if is_unsafe(&name) || name.contains('/') {
-            self.report_unsafe_name(item, "ovni.loom", &name);
+            let message = describe_unsafe(&name);
+            self.note_fault(item, ("loom", None), Flaw::Unsafe, message);
         }
         self.found.identity.loom = Some(Located { value: name, span: self.span(item.span()) });
     }
 
     fn report_unsafe_name(&mut self, item: Item<'_, '_>, path: &str, name: &str) {
-        let message = format!("unsafe name {:?}: it is a path", Untrusted(name.as_bytes()));
+        let message = describe_unsafe(name);
         let path = format!("stream.json:{path}");
-        let fix = Fix::manual("rename it by hand before any tool reads the trace");
+        let fix = Fix::manual(RENAME);
         let finding = Finding::new(&rules::UNSAFE_NAME, self.span(item.span()), path, message);
         self.log.push(finding.fix(fix));
     }
@@ -389,23 +413,23 @@ impl MetadataCheck<'_, '_> {
             // The emulator treats a value that is not a string as missing.
             let kind = item.kind().name();
             let message = format!("`{path}` is {kind}, which ovniemu ignores; expected a string");
-            self.push_finding(&rules::TOLERATED_VALUE, item.span(), path, message);
+            let key = ("require", Some(number));
+            self.note_fault(item, key, Flaw::Tolerated, message);
             return None;
         };
         let Some(required) = parse_version(&text) else {
             let message = format!("`{path}` is {}, expected a version x.y.z", describe_value(item));
-            let (model, span) = (Some(number), self.span(item.span()));
-            let invalid = InvalidKey { key: "require", model, span, message };
-            self.found.faults.invalid.push(invalid);
+            self.note_fault(item, ("require", Some(number)), Flaw::Refused, message);
             return None;
         };
-        let (major, minor, _) = model.newest;
-        if required.0 != major || required.1 > minor {
+        if !model.supports(required) {
+            let (major, minor, _) = model.newest;
             let message = format!(
                 "unsupported version {} in `{path}`: expected {major}.0 to {major}.{minor}",
                 display_version(required),
             );
-            self.push_finding(&rules::UNSUPPORTED_MODEL, item.span(), path, message);
+            let key = ("require", Some(number));
+            self.note_fault(item, key, Flaw::Unsupported, message);
         }
         Some(required)
     }
@@ -418,6 +442,20 @@ impl MetadataCheck<'_, '_> {
             self.push_finding(&rules::TOLERATED_VALUE, item.span(), PATH, message);
         }
     }
+}
+
+/// The path of a key of `ovni`, or of the version, which is in the root.
+fn path_of(key: &str) -> String {
+    if key == "version" { key.to_string() } else { format!("ovni.{key}") }
+}
+
+/// The integer of a number in the range of int: its text can be parsed again.
+fn trunc(number: f64) -> Option<i64> {
+    format!("{:.0}", number.trunc()).parse().ok()
+}
+
+fn describe_unsafe(name: &str) -> String {
+    format!("unsafe name {:?}: it is a path", Untrusted(name.as_bytes()))
 }
 
 fn describe_value(item: Item<'_, '_>) -> String {
