@@ -163,7 +163,14 @@ impl Format for Ovni {
         let exchanged = layers
             .into_iter()
             .flat_map(|layer| recover::exchanged::find(&files.bytes(layer.file), layer, resync));
-        Hints { readings: copies.chain(exchanged).collect(), ..Hints::default() }
+        let faults = report.faults().filter(|span| span.layer.is_stored()).take(HINTS);
+        let mut inserted = Vec::new();
+        for fault in faults {
+            let found = recover::inserted::find(&files.bytes(fault.layer.file), fault);
+            inserted.extend(found.filter(|reading| !inserted.contains(reading)));
+        }
+        let readings = copies.chain(exchanged).chain(inserted).collect();
+        Hints { readings, ..Hints::default() }
     }
 
     fn tile(&self, files: &FileSet<'_>, options: &Options, each: TileSink<'_>) {

@@ -145,3 +145,40 @@ fn exchanged_blocks_of_events_come_back() {
     // Blocks of a few events cut nearly all that would show their borders.
     assert!(given_back * 4 >= cases * 3, "{given_back} of {cases}");
 }
+
+#[test]
+fn inserted_zeros_are_dropped_and_zeros_in_the_place_of_events_are_another_cause() {
+    const BLOCK: usize = 512;
+    let traces = traces();
+    let (mut same, mut cases, mut false_names, mut other) = (0, 0, 0, Vec::new());
+    for case in Share::one_in(8).of(0..CASES) {
+        let mut random = Random(SEED ^ u64::try_from(case).unwrap() << 24);
+        let (trace, place) = &traces[case % traces.len()];
+        let whole = stream(trace, *place);
+        let blocks = whole.len() / BLOCK;
+        let len = BLOCK * (1 + random.below((blocks / 4).clamp(1, 16)));
+        let at = BLOCK * (1 + random.below(blocks.saturating_sub(len / BLOCK + 1).max(1)));
+        if at + len >= whole.len() {
+            continue;
+        }
+        cases += 1;
+        let inserted = [&whole[..at], &vec![0; len], &whole[at..]].concat();
+        let (repair, target) = with_stream(trace, *place, inserted).mended(&Options::default());
+        if stream(&target, *place) == whole {
+            same += 1;
+        } else {
+            other.push(format!("{case}: {len} at {at:#x}: {:?}", repair.before.counts()));
+        }
+        let mut replaced = whole.to_vec();
+        replaced[at..at + len].fill(0);
+        let replaced = with_stream(trace, *place, replaced);
+        let report = tracemend::check(&replaced.set(), &Options::default());
+        false_names += usize::from(report.counts().contains_key("CM0102"));
+    }
+    notice::say(&format!(
+        "zeros of whole blocks, seed {SEED}: {same} of {cases} inserted ones gave the stream back; \
+         {false_names} that replaced events were called inserted; {other:#?}"
+    ));
+    assert_eq!(false_names, 0);
+    assert!(same * 4 >= cases * 3, "{same} of {cases}: {other:#?}");
+}

@@ -6,6 +6,7 @@
 //!  clock_shift    shifts, and bytes between events that do not count
 //!  repeat         bytes that occur twice in a row
 //!  copied         events that occur again later in the stream
+//!  inserted       zeros that were inserted
 //!  exchanged      blocks that changed places
 //!  flips          events of which one bit was inverted
 //!  task_ids       which events create and start each task
@@ -23,6 +24,7 @@ pub mod clock_shift;
 pub mod copied;
 pub mod exchanged;
 pub mod flips;
+pub mod inserted;
 pub mod needs;
 pub mod older_run;
 pub mod play_order;

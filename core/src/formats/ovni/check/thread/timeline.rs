@@ -302,9 +302,7 @@ impl ThreadCheck<'_, '_> {
         if self.regions.lower(event.clock) {
             return None;
         }
-        let is_before_first = self.timeline.first.is_some_and(|first| event.clock < first);
-        let is_rerun = self.terms.can_hold_rerun && is_before_first && self.timeline.events > 1;
-        if self.is_dead() || is_rerun {
+        if self.is_dead() || self.is_rerun(event) {
             return Some(Ending::Stale);
         }
         if !std::mem::replace(&mut self.timeline.is_reported, true) {
@@ -319,6 +317,22 @@ impl ThreadCheck<'_, '_> {
             self.log.push(Finding::new(&rules::CLOCK_BACKWARDS, span, path, message));
         }
         None
+    }
+}
+
+impl ThreadCheck<'_, '_> {
+    /// Whether an event is left over from an earlier run: it is before the first one of this run.
+    fn is_rerun(&self, event: &Event<'_>) -> bool {
+        let is_before_first = self.timeline.first.is_some_and(|first| event.clock < first);
+        self.terms.can_hold_rerun && is_before_first && self.timeline.events > 1
+    }
+
+    /// Whether damage at `at` is the rest of an event of an earlier run, which this one wrote over.
+    pub(super) fn precedes_rerun(&self, at: u64, resync: u64) -> bool {
+        let mut events = self.events.clone();
+        self.terms.can_hold_rerun
+            && events.resync(at, 0, resync).is_some()
+            && events.next().and_then(Item::record).is_some_and(|event| self.is_rerun(&event))
     }
 }
 

@@ -184,7 +184,10 @@ impl ThreadCheck<'_, '_> {
     /// Bytes that are not an event: the rest of an earlier run, damage, or a truncated event.
     #[cold]
     fn take_damage(&mut self, damage: Damage, context: &TraceContext) {
-        if self.look_back(context) || self.is_dead() {
+        if self.look_back(context)
+            || self.is_dead()
+            || self.precedes_rerun(damage.at, context.limits.resync)
+        {
             self.end_stream(damage.at, Ending::Stale);
             return;
         }
