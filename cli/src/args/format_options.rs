@@ -144,6 +144,11 @@ fn lower_first(text: &str) -> String {
     }
 }
 
+/// Whether a value is a path rather than a word: words are parts of file names.
+fn is_path(value: &str) -> bool {
+    value.contains(['.', '/', std::path::MAIN_SEPARATOR])
+}
+
 impl FormatOptions {
     /// Reads the options from the arguments of a command.
     pub(crate) fn read(matches: &ArgMatches, verb: Verb) -> Result<Self, Failure> {
@@ -161,10 +166,16 @@ impl FormatOptions {
             let value = value.unwrap_or_default();
             let is_flag =
                 owners(verb, name).iter().all(|(_, spec)| matches!(spec.value, OptionValue::Flag));
-            let is_file = owners(verb, name).iter().any(|(_, spec)| {
-                matches!(spec.value, OptionValue::File)
-                    || spec.may_be_file && Path::new(&value).is_file()
-            });
+            let takes_file = owners(verb, name).iter().any(|(_, spec)| spec.may_be_file);
+            let is_file = takes_file && Path::new(&value).is_file()
+                || owners(verb, name)
+                    .iter()
+                    .any(|(_, spec)| matches!(spec.value, OptionValue::File));
+            if takes_file && !is_file && is_path(&value) {
+                let message =
+                    format!("--{name} {value}: the file does not exist, or is not a regular one");
+                return Err(Failure::usage(message));
+            }
             if let Some(path) = words.first().filter(|_| is_file) {
                 if options.donor.is_some() {
                     let message = format!("--{name} cannot be given besides another file");

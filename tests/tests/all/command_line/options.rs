@@ -43,6 +43,8 @@ fn values(spec: &OptionSpec, donor: &Path) -> Vec<Option<String>> {
         OptionValue::OneOf { words, .. } => {
             words.iter().map(|(word, _)| Some((*word).to_string())).collect()
         }
+        // A word, since a path is one of a file.
+        OptionValue::Text { .. } if spec.may_be_file => vec![Some("x".to_string())],
         OptionValue::Text { check, .. } => {
             let samples = ["5.2", "1", "0..9", "0", "CP", "SAMPLE", "1..2", "x", "7", "128"];
             let fits = samples.into_iter().find(|text| check(text).is_ok());
@@ -130,6 +132,19 @@ fn a_check_shows_the_fix_that_an_option_asks_for() {
     assert_eq!(ran.code, 1);
     let next = format!("tracemend repair {} --qemu-version 5.2 -o", path.display());
     assert!(ran.out.contains(&next), "{}", ran.out);
+}
+
+#[test]
+fn a_path_without_a_file_is_not_taken_for_a_model() {
+    let (folder, recordings) = recordings();
+    let (_, revent) = recordings.iter().find(|(format, _)| *format == FormatId::REVENT).unwrap();
+    let missing = folder.path().join("devices");
+    for target in [missing.to_str().unwrap(), "devices.txt", "./devices", "."] {
+        let ran = run!("check", revent, "--target", target);
+        assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{target}: {}", ran.err);
+        assert!(ran.err.contains(&format!("--target {target}")), "{target}: {}", ran.err);
+    }
+    assert_ne!(run!("check", revent, "--target", "Nexus10").code, 2);
 }
 
 #[test]
