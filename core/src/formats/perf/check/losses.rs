@@ -66,6 +66,12 @@ impl Losses {
         }
     }
 
+    /// Adds compressed records that adjoin.
+    pub(super) fn add_records(&mut self, stored: Span, count: u64) {
+        self.records = self.records.saturating_add(count.saturating_sub(1));
+        self.add_record(stored, usize::MAX);
+    }
+
     /// Takes the finding with the fix that drops all losses; `None` without a fault. Afterwards
     /// there are no losses.
     pub(super) fn take_finding(&mut self, can_drop: bool) -> Option<Finding> {

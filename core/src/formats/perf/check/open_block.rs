@@ -8,7 +8,7 @@ use crate::formats::perf::rules;
 use crate::kit::cursor::Order;
 use crate::kit::expand::zstd::OpenUnit;
 use crate::kit::span::Span;
-use crate::kit::words::byte_count;
+use crate::kit::words::{byte_count, plural};
 use crate::model::Finding;
 use crate::model::edit::{Edit, Fix, Safety};
 
@@ -23,10 +23,12 @@ pub(super) struct Packed {
     pub(super) len: u64,
 }
 
-/// The record in which the block begins.
+/// The record in which the block begins, or a row of records without data.
 #[derive(Clone, Copy, Debug)]
 struct First {
     record: Packed,
+    /// Number of records in the row.
+    count: u64,
     /// Bytes of its zstd data before the block.
     valid: u64,
     /// Bytes of the block so far, and the block; `None` if the record only expands to nothing.
@@ -56,16 +58,22 @@ impl OpenBlock {
             self.later.push(record.stored);
             return;
         }
+        if let Some(first) = self.first.as_mut().filter(|first| first.is_continued_by(&record)) {
+            first.record.stored.end = record.stored.end;
+            first.count = first.count.saturating_add(1);
+            return;
+        }
         *self = Self::default();
         if unit.is_some() || !has_expanded {
             let valid = record.len.saturating_sub(pending);
             let unit = unit.map(|unit| (pending, unit));
-            self.first = Some(First { record, valid, unit, has_expanded });
+            self.first = Some(First { record, count: 1, valid, unit, has_expanded });
         }
     }
 
     /// Returns the finding of the record if it expands to nothing, although `next` continues it:
-    /// perf fails at such a record. A block that is stored as it is expands in parts.
+    /// perf fails at such a record. A block that is stored as it is expands in parts. Records
+    /// without data that follow one another have one finding.
     pub(super) fn find_empty(
         &self,
         next: &Packed,
@@ -74,6 +82,15 @@ impl OpenBlock {
     ) -> Option<Finding> {
         let first = self.first.as_ref().filter(|first| !first.has_expanded)?;
         let is_raw = first.unit.is_some_and(|(_, unit)| unit.is_raw);
+        if first.is_continued_by(next) {
+            return None;
+        }
+        if first.has_no_data() {
+            let edits = if can_drop { vec![Edit::drop(first.record.stored)] } else { Vec::new() };
+            let summary = format!("drop {} without data", first.describe_records());
+            let fix = Fix::new(Safety::Lossy, summary, edits);
+            return Some(first.finding().fix(Fix { records_lost: first.count, ..fix }));
+        }
         let summary = "join the zstd data with those of the next compressed record";
         let joined = repair::join_records(first.record.stored, next.stored, order);
         let fix = match joined.filter(|_| !first.record.wrapper.has_size()) {
@@ -105,7 +122,7 @@ impl OpenBlock {
                 edits.extend(tail.edits);
                 losses.add_bytes(tail.span);
             }
-            None => losses.add_record(record.stored, usize::MAX),
+            None => losses.add_records(record.stored, first.count),
         }
         for stored in self.later {
             losses.add_record(stored, usize::MAX);
@@ -120,6 +137,20 @@ impl OpenBlock {
 }
 
 impl First {
+    const fn has_no_data(&self) -> bool {
+        self.record.len == 0 && self.unit.is_none()
+    }
+
+    /// Whether this and the next record have no data and adjoin.
+    fn is_continued_by(&self, next: &Packed) -> bool {
+        let is_adjoining = self.record.stored.end == next.stored.start;
+        self.has_no_data() && next.len == 0 && is_adjoining
+    }
+
+    fn describe_records(&self) -> String {
+        plural(self.count, "compressed record")
+    }
+
     fn span(&self) -> Span {
         let stored = self.record.stored;
         let head = self.record.wrapper.head_len();
@@ -139,6 +170,9 @@ impl First {
                 unit.name,
                 byte_count(unit.size)
             ),
+            None if self.count > 1 => {
+                format!("{} of {size} together expand to nothing", self.describe_records())
+            }
             None => format!("compressed record of {size} expands to nothing"),
         };
         let place = Place { layer: stored.layer, offset: stored.start, index: self.record.index };

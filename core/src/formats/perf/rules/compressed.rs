@@ -17,10 +17,11 @@ rules! {
             report exits 0.",
         remedy: Remedy::Fix(
             "If one byte of the block was changed, sets it to the value with which the block \
-             expands and all records follow one another. If nothing decides between several \
-             values, or if only Huffman-coded literals are damaged, writes the records in the \
-             compressed records as they are, and drops those with bytes that are not known: bytes \
-             of the block, and copies of them in later blocks. Otherwise the length of the block \
+             expands and all records follow one another. If times, threads or addresses \
+             contradict them all the same, it states how many samples may have wrong values. If \
+             nothing decides between several values, or if only Huffman-coded literals are \
+             damaged, writes the records in the compressed records as they are, and drops those \
+             with bytes that are not known: bytes of the block, and copies of them in later blocks. Otherwise the length of the block \
              is lost, and with it the place of all later copies: keeps the blocks before the \
              fault and drops the rest of the compressed records, up to the next zstd frame. \
              Nothing is changed for a wrong checksum, which does not show the wrong bytes.\n\
@@ -80,7 +81,7 @@ rules! {
             an incomplete block after complete ones.",
         remedy: Remedy::Fix(
             "Keeps the complete blocks and drops the incomplete one. A record without a complete \
-             block is dropped.\n\
+             block is dropped, and records without data, all in a row at once.\n\
              Class: lossy. Cost: the bytes of the incomplete block, which cannot be expanded.\n\
              Run:\n\
              \x20 tracemend repair perf.data -o repaired.data",
