@@ -52,6 +52,19 @@ fn with_sample_bit(bit: u32) -> Vec<u8> {
     built.with_u64(at, (1 << bit) | u64_at(&built.bytes, at))
 }
 
+/// One of many samples has a mode that no processor has.
+fn odd_mode() -> Vec<u8> {
+    let mut recording = recording();
+    let mut maker = recording.maker(0);
+    recording.push(maker.comm("forge"));
+    recording.extend((0..64).map(|_| maker.sample()).collect::<Vec<_>>());
+    let built = recording.build();
+    let at = built.records[built.first_of(9).unwrap()].offset + 4;
+    let mut bytes = built.bytes;
+    bytes[at] |= 7;
+    bytes
+}
+
 /// The main file of a directory without the others.
 fn without_parts() -> Vec<u8> {
     let mut recording = recording();
@@ -305,6 +318,7 @@ pub fn specimens() -> Vec<Specimen> {
             let last = usual.records.iter().rposition(|record| record.kind == 9).unwrap();
             usual.sample_field(last, "cpu", 1 << 24)
         }),
+        Specimen::new("PD2017", odd_mode()),
         Specimen::new("PD2012", of_features(&[2, 3, 5, 6, 13]).bytes),
         Specimen::new("PD2013", {
             let mut records = trace::records(Tracer::ArmSpe);

@@ -92,6 +92,7 @@ mod perf {
     mod blank;
     mod blocks;
     mod campaign;
+    mod changed_bytes;
     mod compressed;
     mod counts;
     mod cut;
@@ -110,6 +111,7 @@ mod perf {
     mod judge;
     mod lost_attrs;
     mod newer;
+    mod odd_samples;
     mod outline;
     mod page;
     mod piped;

@@ -24,7 +24,7 @@ fn records(count: u64) -> Vec<u8> {
 }
 
 /// Compresses bytes as `perf record -z` does: the frame header, and a block that is flushed.
-fn compress(bytes: &[u8], level: i32) -> (Vec<u8>, Vec<u8>) {
+pub(super) fn compress(bytes: &[u8], level: i32) -> (Vec<u8>, Vec<u8>) {
     let mut context = CCtx::create();
     context.set_parameter(CParameter::CompressionLevel(level)).unwrap();
     let mut stored = vec![0; bytes.len() + 1024];
@@ -168,4 +168,36 @@ fn literals_of_the_streams_without_a_fault_are_known() {
         assert!(blocks > 20, "{blocks}");
         assert!(known * 2 > blocks * bytes.len(), "level {level}: {known} of {blocks} blocks");
     }
+}
+
+#[test]
+fn the_right_value_is_among_those_of_a_byte_that_is_found() {
+    let (header, block) = compress(&records(900), 3);
+    let mut few = 0;
+    let (mut found, mut missed) = (0, Vec::new());
+    let share = Share::one_in(4);
+    for (at, mask) in share.of((block.len() - 900..block.len() - 60).flat_map(|at| {
+        // Several bits: with one of them right, a value can be near enough.
+        [0b11_u8, 0b1001_0000, 0b110_1000, 0x5b].map(|mask| (at, mask))
+    })) {
+        let mut damaged = block.clone();
+        damaged[at] ^= mask;
+        if expand(&header, &damaged).is_some() {
+            continue;
+        }
+        if few == 0 {
+            let mut left = u64::MAX;
+            open(&header).find_changes(&damaged, &mut left);
+            // All values of all bytes take more.
+            few = (u64::MAX - left) / 8;
+        }
+        let changes = open(&header).find_changes(&damaged, &mut few.clone());
+        if changes.iter().any(|change| change.at == at) {
+            found += 1;
+            if !changes.contains(&Change { at, value: block[at] }) {
+                missed.push((at, mask));
+            }
+        }
+    }
+    assert!(missed.is_empty() && found > 0, "{found} found: {missed:?}");
 }

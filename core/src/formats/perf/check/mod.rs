@@ -13,6 +13,7 @@
 //!  reader            records that perf 7 refuses
 //!  counters          the counts of `perf stat record` and their maps
 //!  tracepoints       the data of samples and the tracepoints of their events
+//!  odd_samples       values of samples that the rest of the recording contradicts
 //!  aux_records       the records about traces of the processor, collected
 //!  aux_traces aux_index aux_*    these records, and the traces and their index
 //!  features feature_faults cpus close tracing event_desc    everything after the records
@@ -46,6 +47,7 @@ mod late_attrs;
 mod losses;
 mod machine;
 mod missing_attrs;
+mod odd_samples;
 mod open_block;
 mod parts;
 mod pipe;

@@ -1,6 +1,7 @@
 //! The raw data of samples: those of the tracepoint that the event of the sample is.
 
 use super::records::{RecordCheck, with_place};
+use crate::formats::perf::decode::event::DataOf;
 use crate::formats::perf::decode::frame::RecordView;
 use crate::formats::perf::decode::sample::Sample;
 use crate::formats::perf::{repair, rules};
@@ -20,16 +21,17 @@ impl RecordCheck {
         map: &LayerMap,
         report: &mut Report,
     ) -> bool {
-        let Some((event, is_right)) = self.events.judge_tracepoint(sample, attr) else {
+        let Some((event, data)) = self.events.judge_tracepoint(sample, attr) else {
             return true;
         };
-        if is_right {
-            self.tracepoints.prove(event);
-        } else {
+        if data == DataOf::Unknown {
             let finding = self.describe_wrong_data((sample, attr), record, map);
-            self.tracepoints.push(event, finding, report);
+            self.samples.tracepoints.push(event, finding, report);
+            return false;
         }
-        is_right
+        self.samples.tracepoints.prove(event);
+        self.samples.odd.note_data(data == DataOf::Event, record, map);
+        true
     }
 
     #[cold]

@@ -2,9 +2,9 @@
 
 use super::aux_records::AuxRecords;
 use super::counters::Counters;
+use super::odd_samples::SampleEvidence;
 use super::rounds::Rounds;
 use super::times::SampleTimes;
-use super::tracepoints::TracepointData;
 use crate::formats::perf::decode::attr_record;
 use crate::formats::perf::decode::body::BodyError;
 use crate::formats::perf::decode::event::{Events, SampleRead};
@@ -46,8 +46,8 @@ pub(super) struct RecordCheck {
     pub(super) counters: Counters,
     /// The times of the samples against SAMPLE_TIME.
     pub(super) times: SampleTimes,
-    /// The data of tracepoints against their events.
-    pub(super) tracepoints: TracepointData,
+    /// The evidence of the values of samples.
+    pub(super) samples: SampleEvidence,
     /// The records about traces of the processor.
     pub(super) aux: AuxRecords,
     /// The machine as the features describe it: those of a pipe so far, VERSION of a file.
@@ -91,7 +91,7 @@ impl RecordCheck {
             rounds: Rounds::default(),
             counters: Counters::new(limits),
             times: SampleTimes::default(),
-            tracepoints: TracepointData::default(),
+            samples: SampleEvidence::default(),
             aux: AuxRecords::new(limits),
             machine: Machine::default(),
             seen: Seen::default(),
@@ -107,10 +107,7 @@ impl RecordCheck {
                 report.tally.samples = report.tally.samples.saturating_add(1);
                 let is_quick = self.raw_sizes.is_empty() && !self.seen.has_attr_in_file;
                 match self.events.read_plain(record).filter(|_| is_quick) {
-                    Some(PlainSample { time: Some(time) }) => {
-                        self.observe_time(time, record, map, report);
-                    }
-                    Some(PlainSample { time: None }) => {}
+                    Some(values) => self.observe_sample(&values, record, map, report),
                     None => self.check_sample(record, map, report),
                 }
             }
@@ -131,6 +128,7 @@ impl RecordCheck {
                 if other > kind::last_old(other) {
                     seen.note_kind(other);
                 }
+                self.samples.odd.note(record, self.events.order());
                 if AuxRecords::KINDS.contains(&other) {
                     self.aux.note(record, &self.events);
                 }
@@ -172,8 +170,9 @@ impl RecordCheck {
                     self.push_impossible_cpu(&sample, record, map, report);
                 } else if !self.has_data_of_tracepoint((&sample, attr), record, map, report) {
                     // perf does not show it.
-                } else if let Some(time) = sample.origin.time {
-                    self.observe_time(time, record, map, report);
+                } else {
+                    let values = self.events.values_of(&sample, attr);
+                    self.observe_sample(&values, record, map, report);
                 }
             }
         }
@@ -218,6 +217,20 @@ impl RecordCheck {
             Err(error) => {
                 self.push_malformed(&rules::RECORD_MALFORMED, &error, record, map, report);
             }
+        }
+    }
+
+    #[inline]
+    fn observe_sample(
+        &mut self,
+        values: &PlainSample,
+        record: &RecordView<'_>,
+        map: &LayerMap,
+        report: &mut Report,
+    ) {
+        self.samples.odd.observe(values, &self.events, record, map);
+        if let Some(time) = values.time {
+            self.observe_time(time, record, map, report);
         }
     }
 
@@ -439,7 +452,8 @@ impl RecordCheck {
     /// Checks all files of the recording together, after the last record.
     pub(super) fn finish(&mut self, map: &LayerMap, report: &mut Report) {
         Self::doubt_types(report);
-        self.tracepoints.finish(report);
+        self.samples.tracepoints.finish(report);
+        self.samples.odd.finish(self.times.is_stated(), report);
         self.times.finish(self.events.order(), self.events.time_at(), report);
         self.counters.finish(self.can_drop, self.events.order(), report);
         let Some((first, count)) = self.rounds.late() else { return };

@@ -86,6 +86,11 @@ impl SampleTimes {
         Self { stated, ..Self::default() }
     }
 
+    /// Whether SAMPLE_TIME has times.
+    pub(super) const fn is_stated(&self) -> bool {
+        self.stated.is_some()
+    }
+
     /// Notes the time of a sample.
     #[inline]
     pub(super) fn observe_sample(&mut self, time: u64, record: &RecordView<'_>, map: &LayerMap) {

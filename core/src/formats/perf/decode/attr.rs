@@ -5,7 +5,9 @@
 use crate::formats::perf::layout::attr::{
     at, branch_sample_type, flag, read_format, sample_type, words,
 };
-use crate::formats::perf::layout::{ATTR_SIZE_KNOWN, ATTR_SIZE_VER0, TYPE_TRACEPOINT};
+use crate::formats::perf::layout::{
+    ATTR_SIZE_KNOWN, ATTR_SIZE_VER0, SOFTWARE_DUMMY, TYPE_SOFTWARE, TYPE_TRACEPOINT,
+};
 use crate::kit::cursor::{Cursor, Order, ReadError};
 
 /// Bits that `sample_type`, `read_format` and `branch_sample_type` have at most for years. Linux
@@ -81,6 +83,12 @@ impl Attr {
     /// Whether the event is a tracepoint, whose fields only TRACING_DATA describes.
     pub const fn is_tracepoint(&self) -> bool {
         self.kind == TYPE_TRACEPOINT
+    }
+
+    /// Whether the event counts nothing, and so has no samples: perf opens it for the records
+    /// about threads and maps.
+    pub const fn is_dummy(&self) -> bool {
+        self.kind == TYPE_SOFTWARE && self.config == SOFTWARE_DUMMY
     }
 
     /// Whether samples have all the fields in `bits`.

@@ -189,6 +189,10 @@ pub mod record {
 /// More CPUs than any kernel supports: 8,192 at most.
 pub const MOST_CPUS: u32 = 1 << 16;
 
+/// The bits of `misc` that are the mode of the processor: kernel, user, guest.
+pub const CPUMODE: u16 = 7;
+/// Number of their values.
+pub const CPUMODES: usize = 8;
 /// `misc` of an MMAP2: a build id instead of device and inode.
 pub const MISC_MMAP_BUILD_ID: u16 = 1 << 14;
 /// `misc` of a BUILD_ID: the size of the id is recorded.

@@ -60,7 +60,7 @@ pub struct DamagedBlock {
     pub(super) changes: Option<Vec<Candidate>>,
     /// Number of samples from the block on, if there is one change with a doubt.
     doubtful: u64,
-    /// What is named outside the compressed records, and in those before the block.
+    /// The names outside the compressed records, and in those before the block.
     pub(super) named: Named,
     /// Steps of the limit that are left.
     pub(super) allowance: u64,
@@ -210,7 +210,7 @@ pub(super) fn views(bytes: &[u8], dialect: Dialect) -> impl Iterator<Item = Reco
 /// The race of the values of one byte.
 pub(super) struct Race<'a> {
     pub(super) events: &'a Events,
-    /// What other records name, sorted.
+    /// The names in other records, sorted.
     pub(super) named: &'a Named,
     /// The bytes of an incomplete record before the block.
     pub(super) carry: Vec<u8>,

@@ -44,14 +44,29 @@ pub struct Named {
 impl Named {
     /// Notes what a record names.
     pub fn note(&mut self, record: &RecordView<'_>, order: Order) {
+        self.note_thread(record, order);
+        let mut body = record.cursor(order);
+        let range = match record.frame.kind {
+            record::MMAP | record::MMAP2 => {
+                let at = body.skip(2, 4, "thread").and_then(|()| body.u64("addr"));
+                at.ok().zip(body.u64("len").ok())
+            }
+            record::KSYMBOL => body.u64("addr").ok().zip(body.u32("len").ok().map(u64::from)),
+            _ => None,
+        };
+        let range = range.filter(|_| !self.is_full);
+        self.code.extend(range.map(|(start, len)| (start, start.saturating_add(len))));
+    }
+
+    /// Notes the thread that a record names.
+    pub fn note_thread(&mut self, record: &RecordView<'_>, order: Order) {
         self.is_full |= self.threads.len().saturating_add(self.code.len()) >= NAMES_MAX;
         if self.is_full {
             return;
         }
         let mut body = record.cursor(order);
         let mut next = || body.u32("thread").ok();
-        let kind = record.frame.kind;
-        let thread = match kind {
+        let thread = match record.frame.kind {
             record::COMM | record::MMAP | record::MMAP2 | record::NAMESPACES => next().zip(next()),
             record::FORK | record::EXIT => {
                 let (pid, _, tid) = (next(), next(), next());
@@ -60,12 +75,6 @@ impl Named {
             _ => None,
         };
         self.threads.extend(thread.filter(|(pid, tid)| *pid.max(tid) <= THREAD_MAX));
-        let range = match kind {
-            record::MMAP | record::MMAP2 => body.u64("addr").ok().zip(body.u64("len").ok()),
-            record::KSYMBOL => body.u64("addr").ok().zip(body.u32("len").ok().map(u64::from)),
-            _ => None,
-        };
-        self.code.extend(range.map(|(start, len)| (start, start.saturating_add(len))));
     }
 
     /// Notes what a sound record shows: besides what it names, the thread of a sample.
@@ -110,10 +119,10 @@ impl Named {
 }
 
 /// The names of several parts of a recording.
-type Names<'a> = &'a [&'a Named];
+pub type Names<'a> = &'a [&'a Named];
 
 /// Whether a thread is named, or none is.
-fn has_thread(names: Names<'_>, thread: Thread) -> bool {
+pub fn has_thread(names: Names<'_>, thread: Thread) -> bool {
     let (_, tid) = thread;
     let is_nobody = tid == 0 || tid == u32::MAX;
     is_nobody

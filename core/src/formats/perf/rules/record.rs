@@ -301,6 +301,25 @@ rules! {
         source: "perf 6.1, tools/perf/util/trace-event-parse.c: event_format__fprintf; \
             libtraceevent, event-parse.c: tep_print_event; measured",
     };
+    SAMPLE_CONTRADICTED = Rule {
+        code: "PD2017",
+        name: "sample-contradicted",
+        severity: Severity::Warning,
+        summary: "a value of a sample contradicts the rest of the recording",
+        problem: "A sample names the event dummy, which counts nothing; or its raw data have the \
+            id of another tracepoint (common_type) than the event of the sample. In a recording of 64 \
+            samples or more: one sample alone has a mode (the lowest bits of misc) that is not \
+            defined, that of a guest, or one that contradicts its address; one sample alone has a \
+            thread that no COMM, FORK or MMAP names, and no record was lost; a time is more than an \
+            hour from those of the samples before and after it, and there is no SAMPLE_TIME.",
+        impact: "perf 6.1 shows the sample under the wrong event, thread or time, or its address \
+            without a symbol.",
+        remedy: Remedy::Next(
+            "Do not rely on this sample. The right value cannot be determined.",
+        ),
+        source: "Linux, kernel/events/core.c: perf_swevent_init, perf_misc_flags; perf 6.1, \
+            tools/perf/util/machine.c: machine__findnew_thread; measured",
+    };
     SAMPLE_CPU_IMPOSSIBLE = Rule {
         code: "PD2011",
         name: "sample-cpu-impossible",

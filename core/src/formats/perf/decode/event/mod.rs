@@ -41,6 +41,17 @@ pub struct Events {
     least_sample: u64,
 }
 
+/// The tracepoint whose data a sample has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DataOf {
+    /// That of its event.
+    Event,
+    /// That of another event of the recording.
+    OtherEvent,
+    /// None of the recording.
+    Unknown,
+}
+
 /// The result of reading a sample.
 #[derive(Clone, Copy, Debug)]
 pub enum SampleRead {
@@ -187,18 +198,35 @@ impl Events {
         }
     }
 
-    /// Returns the index of a sample's event if it is a tracepoint with data, and whether these are
-    /// the data of a tracepoint of the recording.
+    /// Whether an event counts nothing.
     #[inline]
-    pub fn judge_tracepoint(&self, sample: &Sample, attr: usize) -> Option<(usize, bool)> {
+    pub fn is_dummy(&self, attr: usize) -> bool {
+        self.attrs.get(attr).is_some_and(Attr::is_dummy)
+    }
+
+    /// Returns the values of a sample that was read with the layout of attr number `attr`.
+    pub fn values_of(&self, sample: &Sample, attr: usize) -> PlainSample {
+        let SampleId { pid, tid, time, id, .. } = sample.origin;
+        let attr = self.attr_of(sample, attr).filter(|_| id.is_some_and(|id| id != 0));
+        PlainSample { time, ip: sample.ip, thread: pid.zip(tid), attr }
+    }
+
+    /// Returns the index of a sample's event if it is a tracepoint with data, and whose data these
+    /// are.
+    #[inline]
+    pub fn judge_tracepoint(&self, sample: &Sample, attr: usize) -> Option<(usize, DataOf)> {
         if self.tracepoints.is_empty() || self.is_partial {
             return None;
         }
         let index = self.attr_of(sample, attr).unwrap_or(0);
         let event = self.attrs.get(index)?;
         let has_data = event.is_tracepoint() && event.samples(sample_type::RAW);
-        let is_event = |kind: u16| self.tracepoints.contains(&kind.into());
-        has_data.then(|| (index, sample.raw.kind.is_some_and(is_event)))
+        let data = match sample.raw.kind.map(u64::from) {
+            Some(kind) if kind == event.config => DataOf::Event,
+            Some(kind) if self.tracepoints.contains(&kind) => DataOf::OtherEvent,
+            _ => DataOf::Unknown,
+        };
+        has_data.then_some((index, data))
     }
 
     /// Returns the tracepoint of a sample if only the type in its data is wrong: its id gives the
@@ -403,12 +431,14 @@ impl Events {
         if self.layouts.len() == 1 {
             return first.read_plain(body, self.dialect.order);
         }
-        let index = match sample::event_id(body, kind::SAMPLE, first, self.dialect.order) {
-            None | Some(0) => 0,
-            Some(id) => self.find(id)?,
+        let attr = match sample::event_id(body, kind::SAMPLE, first, self.dialect.order) {
+            None | Some(0) => None,
+            Some(id) => Some(self.find(id)?),
         };
-        let layout = self.layouts.get(index).filter(|layout| layout.places_id_like(first))?;
-        layout.read_plain(body, self.dialect.order)
+        let layout = self.layouts.get(attr.unwrap_or(0));
+        let layout = layout.filter(|layout| layout.places_id_like(first))?;
+        let values = layout.read_plain(body, self.dialect.order)?;
+        Some(PlainSample { attr, ..values })
     }
 
     /// Returns a copy for the search after damage; `None` if it would be large.

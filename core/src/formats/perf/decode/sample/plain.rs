@@ -21,6 +21,8 @@ pub(super) struct PlainLayout {
     fixed_len: usize,
     /// Number of entries in the call chain.
     chain_nr: Option<usize>,
+    ip: Option<usize>,
+    thread: Option<usize>,
     time: Option<usize>,
     cpu: Option<usize>,
 }
@@ -30,6 +32,12 @@ pub(super) struct PlainLayout {
 pub struct PlainSample {
     /// Time in ns of the recording's clock.
     pub time: Option<u64>,
+    /// Instruction pointer.
+    pub ip: Option<u64>,
+    /// Process and thread.
+    pub thread: Option<(u32, u32)>,
+    /// Index of the attr, if the id of the sample names it.
+    pub attr: Option<usize>,
 }
 
 impl PlainLayout {
@@ -44,6 +52,8 @@ impl PlainLayout {
         is_plain.then(|| Self {
             fixed_len: len_of(HEAD | bit::CALLCHAIN),
             chain_nr: place(bit::CALLCHAIN, HEAD),
+            ip: place(bit::IP, bit::IDENTIFIER),
+            thread: place(bit::TID, bit::IDENTIFIER | bit::IP),
             time: place(bit::TIME, bit::IDENTIFIER | bit::IP | bit::TID),
             cpu: place(bit::CPU, HEAD & !(bit::CPU | bit::PERIOD)),
         })
@@ -61,6 +71,12 @@ impl PlainLayout {
         let cpu = self.cpu.and_then(|at| half_word(body, at, order));
         let time = self.time.and_then(|at| word(body, at, order));
         let is_whole = nr.checked_mul(8) == Some(chain_len) && cpu.is_none_or(is_cpu_possible);
-        (is_whole && time != Some(0)).then_some(PlainSample { time })
+        if !is_whole || time == Some(0) {
+            return None;
+        }
+        let half = |at: usize| half_word(body, at, order);
+        let thread = self.thread.and_then(|at| half(at).zip(half(at.saturating_add(4))));
+        let ip = self.ip.and_then(|at| word(body, at, order));
+        Some(PlainSample { time, ip, thread, attr: None })
     }
 }

@@ -210,7 +210,10 @@ fn a_big_endian_sample_is_read_as_one() {
 fn plain_by_fields(words: &[u64], layout: &SampleLayout) -> Option<PlainSample> {
     let (read, left) = parse(words, layout);
     let complete = read.ok().filter(|sample| left == 0 && sample.is_cpu_possible());
-    complete.map(|sample| PlainSample { time: sample.origin.time })
+    complete.map(|sample| {
+        let thread = sample.origin.pid.zip(sample.origin.tid);
+        PlainSample { time: sample.origin.time, ip: sample.ip, thread, attr: None }
+    })
 }
 
 fn plain(words: &[u64], layout: &SampleLayout) -> Option<PlainSample> {
@@ -253,7 +256,10 @@ fn a_sample_with_a_chain_is_plain_if_the_count_fills_the_body() {
     }
     let sound = body(&[1, 2, 3, 4, 5, 6, 7, 8, 1, 10]);
     let read = |len: usize| chained.read_plain(&sound[..len], Order::Little);
-    assert_eq!(read(sound.len()), Some(PlainSample { time: Some(3) }));
+    assert_eq!(
+        read(sound.len()),
+        Some(PlainSample { time: Some(3), ip: Some(1), thread: Some((2, 0)), attr: None })
+    );
     assert!((0..sound.len()).all(|len| read(len).is_none()));
 }
 
