@@ -76,6 +76,8 @@ fn write_sample_fields(shown: &Shown<'_>, sample: &Sample, text: &mut String) {
     for (name, value) in numbers(sample) {
         let _infallible = match name {
             "ip" => write!(text, " {name}={value:#x}"),
+            // perf prints a thread that ended as -1.
+            "pid" | "tid" if value == u64::from(u32::MAX) => write!(text, " {name}=-1"),
             _ => write!(text, " {name}={value}"),
         };
     }

@@ -3,6 +3,7 @@
 //! - `line`: one record. `script`: one sample with all that it has.
 //! - `names`, `registers`, `traced`: the names of events, of registers, of the fields of
 //!   tracepoints.
+//! - `groups`: events that are read together.
 //! - `folded`: stacks; `frames`: those of one sample, with names from `spaces` and `symbols`.
 //!
 //! perf sorts samples by their times before it prints them; a dump does not, so that every line can
@@ -11,6 +12,7 @@
 
 mod folded;
 mod frames;
+mod groups;
 mod line;
 mod names;
 mod registers;
@@ -21,6 +23,7 @@ mod traced;
 
 use self::folded::Stacks;
 use self::frames::Frames;
+use self::groups::{Groups, Member};
 use self::names::name_event;
 use self::registers::Registers;
 use self::spaces::Gatherer;
@@ -33,7 +36,7 @@ use crate::formats::perf::decode::expand::{Expansion, Step, Wrapper, begins_fram
 use crate::formats::perf::decode::feature::{self, DescribedEvent};
 use crate::formats::perf::decode::frame::Record;
 use crate::formats::perf::decode::frame::RecordView;
-use crate::formats::perf::decode::record::{Named, of_sample, sample_log};
+use crate::formats::perf::decode::record::{Named, named, of_sample, sample_log};
 use crate::formats::perf::decode::recording::{Opened, RecordFile, Recording, open};
 use crate::formats::perf::decode::sample::{Sample, SampleId};
 use crate::formats::perf::decode::value::Value;
@@ -182,6 +185,7 @@ struct Names {
     described: Vec<DescribedEvent>,
     registers: Registers,
     tracepoints: Tracepoints,
+    groups: Groups,
     pass: Pass,
 }
 
@@ -220,11 +224,12 @@ impl<'o> Writer<'o> {
         out: &'o mut dyn FnMut(&str) -> bool,
     ) -> Self {
         let (described, registers) = (Vec::new(), Registers::default());
+        let (tracepoints, groups) = (Tracepoints::default(), Groups::default());
         Self {
             style,
             filter: options::filter(options),
             events: Events::new(order),
-            names: Names { described, registers, tracepoints: Tracepoints::default(), pass },
+            names: Names { described, registers, tracepoints, groups, pass },
             stacks: Stacks::new(options.limits.of(&STACKS)),
             text: String::new(),
             out,
@@ -427,11 +432,16 @@ impl<'o> Writer<'o> {
     fn write_shown(&mut self, shown: &Shown<'_>) {
         let order = self.events.order();
         let registers = self.names.registers;
+        let members = self.members_of(shown);
         let Pass::Showing(frames) = &self.names.pass else { return };
         self.dumped.records = self.dumped.records.saturating_add(1);
         match (self.style, shown.sample) {
             (Style::Script, Some(sample)) => {
-                script::write_sample(shown, sample, (frames, registers), order, &mut self.text);
+                let lines = script::lines_of(shown, sample, members);
+                let names = (frames, registers);
+                for line in &lines {
+                    script::write_sample((shown, line), sample, names, order, &mut self.text);
+                }
             }
             (Style::Folded, Some(sample)) => {
                 if self.stacks.add(frames, shown, sample) {
@@ -445,6 +455,20 @@ impl<'o> Writer<'o> {
         if self.text.len() >= TEXT_BATCH {
             self.flush();
         }
+    }
+
+    /// Returns the events that are read together with that of a sample; `None` if none is.
+    fn members_of(&mut self, shown: &Shown<'_>) -> Option<Vec<Member>> {
+        let values = named::items(&shown.more, "read_values");
+        if values.is_empty() || self.style != Style::Script {
+            return None;
+        }
+        let (events, described) = (&self.events, &self.names.described);
+        let name_of = |id: u64| {
+            let index = events.find(id)?;
+            Some(name_event(events.attrs().get(index)?, described.get(index)))
+        };
+        Some(self.names.groups.members(values, name_of))
     }
 
     /// Returns the fields of a record that is not a sample.

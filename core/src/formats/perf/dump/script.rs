@@ -14,6 +14,7 @@ use std::fmt::Write as _;
 use super::Shown;
 use super::folded::base_name;
 use super::frames::{Frames, chain};
+use super::groups::Member;
 use super::line::write_fields;
 use super::registers::Registers;
 use crate::formats::perf::decode::record::named;
@@ -41,6 +42,8 @@ const FORMED: [&str; 8] = [
 /// The fields of registers: their ABI, their values and their mask.
 const REGISTERS: [[&str; 3]; 2] =
     [["intr_abi", "intr_regs", "intr_regs_mask"], ["user_abi", "user_regs", "user_regs_mask"]];
+/// The field with the values of a group.
+const GROUP: &str = "read_values";
 /// The first part of the names of fields that all tracepoints have.
 const COMMON: &str = "common_";
 /// The name that no recording has.
@@ -77,15 +80,41 @@ const EXTENDED_TYPES: [&str; 8] =
 const SPECULATIONS: [&str; 4] =
     ["-", "SPEC_WRONG_PATH", "NON_SPEC_CORRECT_PATH", "SPEC_CORRECT_PATH"];
 
-/// Writes a sample; `frames` are the names in call chains.
-pub(super) fn write_sample(
+/// The event and the period in a line of a sample.
+pub(super) struct Line {
+    event: String,
+    period: Option<u64>,
+    /// Whether the event is one of several that were read together.
+    is_of_group: bool,
+}
+
+/// Returns the lines of a sample: one, or one for each of the events that were read together.
+pub(super) fn lines_of(
     shown: &Shown<'_>,
+    sample: &Sample,
+    members: Option<Vec<Member>>,
+) -> Vec<Line> {
+    match members {
+        None => {
+            let (event, period) = (shown.event.clone(), sample.period);
+            vec![Line { event, period, is_of_group: false }]
+        }
+        Some(members) => {
+            let line = |(event, period)| Line { event, period: Some(period), is_of_group: true };
+            members.into_iter().map(line).collect()
+        }
+    }
+}
+
+/// Writes a line of a sample, and its stack; `frames` are the names in call chains.
+pub(super) fn write_sample(
+    (shown, line): (&Shown<'_>, &Line),
     sample: &Sample,
     (frames, registers): (&Frames, Registers),
     order: Order,
     text: &mut String,
 ) {
-    write_head(shown, sample, text);
+    write_head((shown, line), sample, text);
     let has_chain = write_stack(shown, sample, frames, text);
     for [abi, list, mask] in REGISTERS {
         let number = |name| named::number(&shown.more, name).filter(|number| *number > 0);
@@ -100,10 +129,10 @@ pub(super) fn write_sample(
 }
 
 /// Writes thread, CPU, time in seconds, period, event, and the fields before the address.
-fn write_head(shown: &Shown<'_>, sample: &Sample, text: &mut String) {
+fn write_head((shown, line): (&Shown<'_>, &Line), sample: &Sample, text: &mut String) {
     let origin = &sample.origin;
     if let Some(tid) = origin.tid {
-        let _infallible = write!(text, "{:>16} {tid:>7} ", shown.thread);
+        let _infallible = write!(text, "{:>16} {:>7} ", shown.thread, tid.cast_signed());
     }
     if let Some(cpu) = origin.cpu {
         let _infallible = write!(text, "[{cpu:03}] ");
@@ -111,14 +140,15 @@ fn write_head(shown: &Shown<'_>, sample: &Sample, text: &mut String) {
     if let Some(time) = origin.time {
         let _infallible = write!(text, "{}: ", seconds(time));
     }
-    if let Some(period) = sample.period {
+    if let Some(period) = line.period {
         let _infallible = write!(text, "{period:>10} ");
     }
-    let _infallible = write!(text, "{}:", shown.event);
+    let _infallible = write!(text, "{}:", line.event);
     // perf leaves out what all tracepoints have.
     let own = shown.traced.iter().filter(|(name, _)| !name.starts_with(COMMON));
     own.for_each(|field| write_fields(std::slice::from_ref(field), text));
-    let others = shown.more.iter().filter(|(name, _)| !FORMED.contains(name));
+    let is_formed = |name: &&str| FORMED.contains(name) || line.is_of_group && *name == GROUP;
+    let others = shown.more.iter().filter(|(name, _)| !is_formed(name));
     others.for_each(|field| write_fields(std::slice::from_ref(field), text));
     for (name, size) in [("user_stack_size", sample.stack.recorded), ("aux_size", sample.aux_size)]
     {

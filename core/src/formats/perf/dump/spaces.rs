@@ -194,7 +194,7 @@ impl Spaces {
             (Some(name), _) => Untrusted(self.names.get(name)).to_string(),
             // The idle threads of all CPUs.
             (None, 0) => "swapper".to_string(),
-            (None, _) => format!(":{tid}"),
+            (None, _) => format!(":{}", tid.cast_signed()),
         }
     }
 

@@ -176,16 +176,15 @@ rules! {
         code: "PD2006",
         name: "feature-fatal",
         severity: Severity::Error,
-        summary: "a feature cannot be read, and perf does not survive it",
+        summary: "a malformed feature at which perf fails",
         problem: "A length or count inside the feature exceeds the section that the feature \
             table gives it, TRACING_DATA does not describe a tracepoint of the recording, or the \
             text of a format in it is malformed: a word, a number or a mark is not one that the \
             kernel writes, or the text to print has an open quote or an unknown field. perf 6.1 \
-            does not survive this in CMDLINE, CPU_TOPOLOGY, PMU_MAPPINGS and TRACING_DATA, nor a \
-            build id of more than 20 bytes in BUILD_ID. perf 7, which reads the features before \
-            the records, does not survive it in any feature but BUILD_ID and EVENT_DESC, so this \
-            also covers a recording that perf 7 or an unknown version of perf wrote, and features \
-            that contradict one another or have impossible numbers: more CPUs online than \
+            fails at this in CMDLINE, CPU_TOPOLOGY, PMU_MAPPINGS and TRACING_DATA, and at a build \
+            id of more than 20 bytes in BUILD_ID. perf 7, which reads the features before the \
+            records, fails in every feature but BUILD_ID and EVENT_DESC, so this also covers a \
+            recording that perf 7 or an unknown version of perf wrote, and features that contradict one another or have impossible numbers: more CPUs online than \
             available, a CPU_TOPOLOGY without NRCPUS, a list longer than that of any machine. \
             PD2004 covers all other features.",
         impact: "perf 6.1 crashes (SIGSEGV). With a malformed PMU_MAPPINGS or a truncated CMDLINE, \
