@@ -35,7 +35,7 @@ pub fn restore_value(
     let is_tolerated = invalid.flaw == Flaw::Tolerated;
     match (invalid.key, invalid.model) {
         ("tid" | "pid" | "loom", _) => {
-            of(named_member(stream, invalid.key).or_else(|| mandatory()), "from the directory")
+            of(named_member(stream, invalid.key).or_else(mandatory), "from the directory")
         }
         ("version", _) if is_tolerated => of(Some(version_member()), "as ovniemu reads it"),
         ("app_id", _) if is_tolerated => {
