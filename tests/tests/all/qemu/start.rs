@@ -138,3 +138,22 @@ fn few_events_before_damage_are_given_up_and_none_after_it_is_kept() {
     assert!(near * 100 >= cases * 95, "{near} of {cases}");
     assert!(past * 100 <= cases * 5, "{past} of {cases}");
 }
+
+#[test]
+fn a_log_without_one_turn_is_closed_before_the_turn_and_not_where_it_shows() {
+    let mut log = Log::new(ids::of("7.2"));
+    log.start();
+    for number in 0..1_500 {
+        log.tick(number);
+    }
+    log.close();
+    for name in ["CP_CLOCK_HOST", "CP_CLOCK_VIRTUAL_RT"] {
+        for from in [2_000, 5_000, 9_000] {
+            let at = find(&log, name, from);
+            let mut damaged = log.bytes.clone();
+            damaged.remove(at);
+            let kept = kept(&log, &damaged);
+            assert!(kept <= at && kept + 256 > at, "{name}: {kept} of {at}");
+        }
+    }
+}

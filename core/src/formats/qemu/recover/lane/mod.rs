@@ -18,12 +18,14 @@ use crate::formats::qemu::decode::place::{Context, Gap};
 use crate::formats::qemu::decode::regular;
 use crate::formats::qemu::decode::skim::{RUN, Skim};
 use crate::formats::qemu::decode::turns::{LeftOut, Turns};
+use crate::formats::qemu::decode::walk::Walker;
 use crate::formats::qemu::layout::{
     Async, Checkpoint, HEADER_LEN, Kind, LAYOUTS, Layout, Layouts, Payload,
 };
 use crate::kit::num::{to_u64, to_usize};
 use crate::kit::source::Source;
 use crate::kit::span::Span;
+use crate::kit::walk::Item;
 
 /// Bytes between two anchors.
 const ANCHOR_BYTES: u64 = 32 << 10;
@@ -363,8 +365,13 @@ impl<'a> Lane<'a> {
         let passes = self.events_of(Kind::Checkpoint(Checkpoint::ClockVirtualRt));
         let Some(LeftOut { number, kind, span }) = self.turns.left_out(passes) else { return };
         let (kind, defect) = (Some(kind), Defect::TurnLeftOut(kind));
-        // A log keeps to the turns only in the end, so the anchors lie after it.
-        let start = Damage { at: span.start, before: Anchor::START };
+        // The turn was due after the event of this kind before. Only the end shows whether a log
+        // keeps to the turns, so the anchors lie after it.
+        let events = Walker::new(self.decoder(), HEADER_LEN, 0).map_while(Item::record);
+        let before = events.take_while(|event| event.start < span.start);
+        let before = before.filter(|event| Some(event.kind) == kind).last();
+        let at = before.map_or(span.start, |event| event.start);
+        let start = Damage { at, before: Anchor::START };
         self.defects.note(Located { number, kind, span, defect, earlier: Vec::new() }, Some(start));
     }
 
