@@ -194,8 +194,8 @@ rules! {
         impact: "ovniemu reads another value than the file has. It cuts off fractions, reads \
             version 3.9 as 3, a missing index or phyid as 0 and a rank that is not a number as 0, \
             reads a text up to NUL, and ignores other values of the wrong type.",
-        remedy: Remedy::Fix("Sets a value of ovni as that of OV0112 is set, and version 3 and app_id \
-            as ovniemu reads them. Other keys have no fix: correct them with an editor.\n\
+        remedy: Remedy::Fix("Sets a value of ovni as that of OV0112 is set, and version 3 and \
+            app_id as ovniemu reads them. Other keys have no fix: correct them with an editor.\n\
             Class: lossy. Cost: the invalid value.\n\
             Run:\n\
             \x20 tracemend repair trace/ --lossy-warnings -o repaired/"),
