@@ -10,8 +10,9 @@ use tracemend::{FileSet, UntrustedPath};
 
 use crate::files::access::Readers;
 use crate::files::mapped::RemovedOnDeath;
+use crate::files::output::Target;
+use crate::files::output::sparse::write_sparse;
 use crate::files::output::staged::{StagedFolder, mode_of};
-use crate::files::output::{Target, write_pieces};
 use crate::files::paths::shown;
 use crate::files::recording;
 use crate::files::recording::{InputFile, Recording};
@@ -101,7 +102,7 @@ fn write_files(
             continue;
         }
         let mut file = create_new(&path).map_err(failed)?;
-        write_pieces(&mut file, &output.bytes).map_err(failed)?;
+        write_sparse(&mut file, &output.bytes).map_err(failed)?;
         if let Some(model) = if input.absent { model } else { Some(input) } {
             let taken = target.take_over(&file, model.path.as_deref(), &model.metadata);
             taken.map_err(failed)?;

@@ -13,6 +13,7 @@ mod attributes;
 mod folder;
 mod pieces;
 mod present;
+mod sparse;
 mod staged;
 mod text;
 
@@ -31,6 +32,7 @@ use crate::files::recording::{Recording, Stamp};
 use crate::kit::command::quote;
 use crate::kit::exit::Failure;
 pub(crate) use pieces::Pieces;
+use sparse::write_sparse;
 use staged::{Folder, StagedFile, StagedFolder, mode_of};
 pub(crate) use text::TextFile;
 
@@ -252,7 +254,7 @@ impl Target {
             return Ok(Prepared { target: self, staged: Staged::Stream(file), lost: Vec::new() });
         }
         let mut staged = StagedFile::create(&self.path, 0o600).map_err(failed)?;
-        write_pieces(staged.file_mut(), &files.bytes(0)).map_err(failed)?;
+        write_sparse(staged.file_mut(), &files.bytes(0)).map_err(failed)?;
         let lost = match source.files.first() {
             Some(file) => self.take_over(staged.file(), file.path.as_deref(), &file.metadata),
             None => Ok(Vec::new()),
