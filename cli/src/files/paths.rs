@@ -1,5 +1,6 @@
 //! Paths: how they are shown, and where they lead.
 
+use std::borrow::Cow;
 use std::fs::{self, Metadata};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -12,13 +13,18 @@ use crate::kit::exit::{Exit, Failure};
 /// Symbolic links that are followed to an output.
 const LINKS_MAX: usize = 40;
 
-/// A path as it may be shown, also at the beginning of a line: GitHub reads a line that begins with
-/// `::` as a command, and spaces before it do not matter.
+/// A path as it may be shown, also at the beginning of a line.
 pub(crate) fn shown(path: &Path) -> String {
-    let bytes = path.as_os_str().as_bytes();
-    let is_command = bytes.trim_ascii_start().starts_with(b"::");
-    let text = UntrustedPath(bytes).to_string();
-    if is_command { format!("./{text}") } else { text }
+    at_begin(&UntrustedPath(path.as_os_str().as_bytes()).to_string()).into_owned()
+}
+
+/// Returns an escaped name as it may begin a line: GitHub reads a line that begins with `::` as a
+/// command, and spaces before it do not matter.
+pub(crate) fn at_begin(name: &str) -> Cow<'_, str> {
+    match name.trim_start().starts_with("::") {
+        true => format!("./{name}").into(),
+        false => name.into(),
+    }
 }
 
 /// Whether a path stands for standard input.

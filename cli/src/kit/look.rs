@@ -158,7 +158,9 @@ pub(crate) fn wrap(text: &str, width: usize, first: &str, indent: usize) -> Stri
     let mut is_empty = true;
     for word in text.split(' ').filter(|word| !word.is_empty()) {
         let len = word.chars().count();
-        if !is_empty && columns + 1 + len > width {
+        // GitHub reads a line that begins so as a command.
+        let is_command = word.starts_with("::");
+        if !is_empty && columns + 1 + len > width && !is_command {
             lines += line.trim_end();
             lines.push('\n');
             line = " ".repeat(indent);
@@ -188,6 +190,12 @@ mod tests {
             found.map(|(_, value)| (*value).to_string())
         };
         Look::of_environment(&variable, is_terminal, None)
+    }
+
+    #[test]
+    fn no_line_begins_with_a_command_of_a_log() {
+        let text = wrap("written to ./out/ ::error::x and more", 16, "  ", 2);
+        assert_eq!(text, "  written to\n  ./out/ ::error::x\n  and more\n");
     }
 
     #[test]

@@ -5,6 +5,8 @@ use std::fmt::Write as _;
 use tracemend::words::{byte_count, plural};
 use tracemend::{FileSet, FormatId, MapStep, MappedLayer, Region, RegionKind, Span};
 
+use crate::files::paths::at_begin;
+
 /// Damaged places of a group that are listed.
 const DAMAGE_SHOWN: usize = 100;
 /// Characters of a bar.
@@ -117,7 +119,7 @@ impl Writer {
 
     fn layer(&self, layer: &MappedLayer) -> String {
         let what = if layer.layer.is_stored() { "" } else { ", expanded" };
-        let name = if layer.name.is_empty() { "file" } else { &layer.name };
+        let name = if layer.name.is_empty() { "file" } else { &at_begin(&layer.name) };
         let mut text = format!("{name}{what}: {}\n", byte_count(layer.length));
         if layer.length > 0 {
             let _infallible = writeln!(text, "  [{}]", self.bar(layer));

@@ -96,16 +96,50 @@ fn no_name_of_a_recording_is_a_command_of_a_log() {
     let names =
         ["::error::x.run.revent", " ::stop-commands::y.run.revent", "##vso[task.z].run.revent"];
     let folder = folder(&names.map(|name| (name, torn)));
-    for format in ["human", "oneline"] {
+    let print = |arguments: &[&str], paths: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_tracemend-under-test"));
-        let command = command.args(["check", "--format", format]).args(names);
-        let output = command.current_dir(folder.path()).output().unwrap();
-        let text = String::from_utf8(output.stdout).unwrap();
-        assert!(text.contains("./::error::x") && text.contains("./ ::stop-commands"), "{text}");
+        let command = command.args(arguments).args(paths).current_dir(folder.path());
+        let output = command.output().unwrap();
+        let text = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+        assert!(!text.is_empty(), "{arguments:?}");
         for line in text.lines() {
-            assert!(!line.trim_start().starts_with("::"), "{text}");
-            assert!(!line.contains("##["), "{text}");
-            assert!(!line.contains("##vso["), "{text}");
+            assert!(!line.trim_start().starts_with("::"), "{arguments:?}: {text}");
+            assert!(!line.contains("##["), "{arguments:?}: {text}");
+            assert!(!line.contains("##vso["), "{arguments:?}: {text}");
+        }
+        text
+    };
+    for format in ["human", "oneline"] {
+        let text = print(&["check", "--format", format], &names);
+        assert!(text.contains("./::error::x") && text.contains("./ ::stop-commands"), "{text}");
+    }
+    print(&["audit", "--show"], &names);
+    print(&["repair", "--out-dir", "::out"], &names);
+    print(&["redact", "--out-dir", "::redacted"], &names);
+    print(&["verify", "no-plan"], &names[..2]);
+    print(&["diff"], &[names[0], names[0]]);
+    for name in names {
+        let out = format!("::out-{}", name.trim());
+        let plan = format!("::plan-{}", name.trim());
+        let repaired = ["repair", "-o", &out, "--plan", &plan];
+        for arguments in [
+            &["map"][..],
+            &["map", "--at", "0x30"],
+            &["map", "--file", "::none"],
+            &["dump", "--style", "::none"],
+            &["dump"],
+            &["cut", "--time", "0..1", "-o", "::cut"],
+            &["redact", "--dry-run"],
+            &["redact"],
+            &["repair", "--dry-run"],
+            &repaired,
+            &repaired,
+            &["apply", &plan, "-o", "::applied"],
+            &["verify", &plan, &out],
+            &["check", "--baseline", "::none"],
+            &["check", "--config", "::none"],
+        ] {
+            print(arguments, &[name]);
         }
     }
 }
