@@ -566,7 +566,8 @@ AU1019\t'the recording names code that was loaded into the kernel'
 AU1020\t'the recording holds AUX data, the trace of a processor'
 AU1021\t'the recording has names and labels that somebody chose'
 AU1022\t'the recording has bytes whose meaning is not known'
-AU1023\t'the recording holds addresses of programs'"
+AU1023\t'the recording holds addresses of programs'
+AU1024\t'the recording has damaged bytes'"
 complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l warn -d 'Report CODE as a warning' -r -f -a "CM0001\t'the file is empty'
 CM0002\t'no format recognises the file'
 CM0003\t'the path is not a regular file'
@@ -920,7 +921,8 @@ AU1019\t'the recording names code that was loaded into the kernel'
 AU1020\t'the recording holds AUX data, the trace of a processor'
 AU1021\t'the recording has names and labels that somebody chose'
 AU1022\t'the recording has bytes whose meaning is not known'
-AU1023\t'the recording holds addresses of programs'"
+AU1023\t'the recording holds addresses of programs'
+AU1024\t'the recording has damaged bytes'"
 complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l allow -d 'Do not report CODE; a reached limit still exits with 6' -r -f -a "CM0001\t'the file is empty'
 CM0002\t'no format recognises the file'
 CM0003\t'the path is not a regular file'
@@ -1274,7 +1276,8 @@ AU1019\t'the recording names code that was loaded into the kernel'
 AU1020\t'the recording holds AUX data, the trace of a processor'
 AU1021\t'the recording has names and labels that somebody chose'
 AU1022\t'the recording has bytes whose meaning is not known'
-AU1023\t'the recording holds addresses of programs'"
+AU1023\t'the recording holds addresses of programs'
+AU1024\t'the recording has damaged bytes'"
 complete -c tracemend -n "__fish_tracemend_using_subcommand check" -l type -d 'Read every file as this format (see `tracemend formats`)' -r -f -a "perf\t''
 apitrace\t''
 ovni\t''
@@ -1412,7 +1415,8 @@ kernel-symbol\t'the recording names code that was loaded into the kernel'
 branch-trace\t'the recording holds AUX data, the trace of a processor'
 chosen-name\t'the recording has names and labels that somebody chose'
 unknown-content\t'the recording has bytes whose meaning is not known'
-address\t'the recording holds addresses of programs'"
+address\t'the recording holds addresses of programs'
+damage\t'the recording has damaged bytes'"
 complete -c tracemend -n "__fish_tracemend_using_subcommand redact" -l keep -d 'Leave this kind of content as it is (repeatable)' -r -f -a "host-name\t'the recording names the host'
 system\t'the recording describes the system'
 command-line\t'the recording holds a command line'
@@ -1435,7 +1439,8 @@ kernel-symbol\t'the recording names code that was loaded into the kernel'
 branch-trace\t'the recording holds AUX data, the trace of a processor'
 chosen-name\t'the recording has names and labels that somebody chose'
 unknown-content\t'the recording has bytes whose meaning is not known'
-address\t'the recording holds addresses of programs'"
+address\t'the recording holds addresses of programs'
+damage\t'the recording has damaged bytes'"
 complete -c tracemend -n "__fish_tracemend_using_subcommand redact" -l type -d 'Read the file as this format (see `tracemend formats`)' -r -f -a "perf\t''
 apitrace\t''
 ovni\t''

@@ -10,7 +10,7 @@ Exit codes:
   1  findings at or above --fail-on (verify: plan, source and output do not match; diff: the
      recordings differ; redact: private content is left)
   2  usage error, nothing was done
-  3  repaired, with recorded bytes lost
+  3  repaired, with recorded bytes lost (redact: damaged bytes were replaced)
   4  cannot be repaired (apply: the plan was made for another file; redact, cut: nothing was
      written)
   5  a file could not be read or written

@@ -23,15 +23,15 @@ const EXPANDED_FREE: u64 = 16 << 20;
 /// Last bytes of a file in which the end of a zip archive is looked for.
 const ZIP_TAIL: u64 = 64 << 10;
 
-/// Passes every sighting of private content to `sink`.
+/// Passes every sighting of private content to `sink`; `checked` is the report of a check.
 pub fn sight(
     files: &FileSet<'_>,
     options: &Options,
     format: &dyn Format,
-    sink: &mut dyn PrivateSink,
+    (checked, sink): (&Report, &mut dyn PrivateSink),
 ) {
     let request = AuditRequest::default();
-    let mut auditor = Auditor::new(&request, files).with_sink(sink);
+    let mut auditor = Auditor::new(&request, files).with_errors(checked).with_sink(sink);
     format.audit(files, options, &mut auditor);
 }
 
@@ -50,7 +50,7 @@ pub fn audit(
     // A limit that was reached, or a magic that is missing.
     let is_common = |finding: &&Finding| common::RULES.contains(&finding.rule);
     checked.findings().iter().filter(is_common).cloned().for_each(|one| report.push(one));
-    let mut auditor = Auditor::new(request, files);
+    let mut auditor = Auditor::new(request, files).with_errors(&checked);
     format.audit(files, options, &mut auditor);
     judge_files(&mut auditor, files, options);
     repeat_hazards(&mut auditor, format.description().hazards, &checked);

@@ -298,6 +298,12 @@ impl Report {
         faults.map(|finding| finding.stored.unwrap_or(finding.span))
     }
 
+    /// Returns the stored places of the errors.
+    pub(crate) fn errors(&self) -> impl Iterator<Item = Span> {
+        let errors = self.findings.iter().filter(|finding| finding.severity == Severity::Error);
+        errors.map(|finding| finding.stored.unwrap_or(finding.span))
+    }
+
     /// Returns the number of findings of each rule, by code; not capped.
     pub fn counts(&self) -> &BTreeMap<&'static str, u64> {
         &self.judged.codes

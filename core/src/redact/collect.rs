@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::damage::Left;
 use super::names::Names;
 use super::{RedactRequest, Sighting};
 use crate::kit::num::{to_u64, to_usize};
@@ -9,6 +10,7 @@ use crate::kit::span::Span;
 use crate::model::Rule;
 use crate::model::edit::Edit;
 use crate::sight::filler::Filler;
+use crate::sight::rules::sender;
 use crate::sight::{NamePart, Private, PrivateSink, Subject};
 
 /// Bytes of memory that an edit takes besides the bytes that it inserts.
@@ -61,8 +63,9 @@ type Counts = BTreeMap<(&'static str, Subject), (&'static Rule, u64)>;
 #[derive(Debug)]
 pub(super) struct Collector<'r> {
     request: &'r RedactRequest,
-    /// Kinds that are selected, but have no filler that works.
-    left: &'r [&'static Rule],
+    left: Left<'r>,
+    /// The places of the damage that is replaced.
+    pub(super) damage: Vec<Span>,
     names: Names,
     pub(super) replaced: Vec<Replaced>,
     pub(super) renamed: Vec<Renamed>,
@@ -74,12 +77,13 @@ pub(super) struct Collector<'r> {
 }
 
 impl<'r> Collector<'r> {
-    /// Collects what `request` selects, as long as it takes at most `max` bytes; the kinds of
-    /// `left` are only counted.
-    pub(super) fn new(request: &'r RedactRequest, left: &'r [&'static Rule], max: u64) -> Self {
+    /// Collects what `request` selects, as long as it takes at most `max` bytes; what is `left` is
+    /// only counted.
+    pub(super) fn new(request: &'r RedactRequest, left: Left<'r>, max: u64) -> Self {
         Self {
             request,
             left,
+            damage: Vec::new(),
             names: Names::default(),
             replaced: Vec::new(),
             renamed: Vec::new(),
@@ -118,13 +122,21 @@ impl<'r> Collector<'r> {
 
 impl PrivateSink for Collector<'_> {
     fn take(&mut self, rule: &'static Rule, subject: Subject, count: u64, private: &Private<'_>) {
-        if self.left.contains(&rule) {
+        let blank = self.left.blanks.of(private.place.span);
+        let is_damage = *rule == sender::DAMAGE;
+        if self.left.kinds.contains(&rule) || is_damage && blank.is_none() {
             self.keep(rule, subject, count);
             return;
         }
-        let also = private.also.filter(|also| !self.left.contains(also));
+        let also = private.also.filter(|also| !self.left.kinds.contains(also));
         let mut kinds = [rule].into_iter().chain(also);
-        let Some(rule) = kinds.find(|rule| self.request.selects(rule)) else { return };
+        let Some(rule) = kinds.find(|rule| self.request.selects(rule)) else {
+            // Other kinds that are kept may be a part of it.
+            if is_damage {
+                Self::count(&mut self.kept, rule, subject, count);
+            }
+            return;
+        };
         if self.is_full() {
             return;
         }
@@ -137,12 +149,19 @@ impl PrivateSink for Collector<'_> {
             return;
         }
         Self::count(&mut self.redacted, rule, subject, count);
+        if is_damage {
+            match self.damage.last_mut().filter(|last| can_join(**last, span)) {
+                Some(last) => last.end = span.end,
+                None => self.damage.push(span),
+            }
+        }
         let is_cut = to_u64(private.bytes.len()) < span.len() && !private.bytes.contains(&0);
         let insert = if filler == Filler::Name && is_cut {
             vec![b'_'; to_usize(span.len())]
         } else {
             let names = &mut self.names;
-            filler.fill(private.bytes, span.len(), &mut |name| names.pseudonym(name))
+            let bytes = (private.bytes, span.len());
+            filler.fill(bytes, blank.unwrap_or_default(), &mut |name| names.pseudonym(name))
         };
         let kinds = Kinds::from(rule);
         match self.replaced.last_mut().filter(|_| is_joined) {
@@ -157,7 +176,7 @@ impl PrivateSink for Collector<'_> {
     }
 
     fn keep(&mut self, rule: &'static Rule, subject: Subject, count: u64) {
-        if self.request.selects(rule) {
+        if self.request.selects(rule) || *rule == sender::DAMAGE {
             Self::count(&mut self.kept, rule, subject, count);
         }
     }

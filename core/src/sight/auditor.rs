@@ -3,17 +3,18 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use crate::kit::field_log::{FieldLog, FieldValue};
 use crate::kit::num::to_u64;
 use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};
 use crate::kit::words::plural;
 use crate::model::recording::FileSet;
-use crate::model::tile::{Tile, TileKind};
+use crate::model::tile::{Fields, Tile, TileKind};
 use crate::model::{Concern, Finding, Report, Rule};
 use crate::sight::content::{Content, LOOKED_AT, look_at};
 use crate::sight::excerpt::Excerpt;
 use crate::sight::filler::Filler;
-use crate::sight::place::{NamePart, Place, Private, PrivateSink, Subject, find_byte};
+use crate::sight::place::{NamePart, Place, Private, PrivateSink, Subject, find_byte, find_end};
 use crate::sight::rules::{recipient, sender};
 use crate::sight::text;
 
@@ -63,13 +64,28 @@ pub struct Auditor<'r> {
     awaits_secret: bool,
     /// Takes every sighting of private content, if all are wanted.
     sink: Option<&'r mut dyn PrivateSink>,
+    /// The places of the errors of a check.
+    errors: Vec<Span>,
 }
 
 impl<'r> Auditor<'r> {
     /// Creates a judge of a recording, without a sighting.
     pub fn new(request: &'r AuditRequest, files: &'r FileSet<'r>) -> Self {
         let (topics, expanded) = (BTreeMap::new(), BTreeMap::new());
-        Self { request, files, topics, expanded, awaits_secret: false, sink: None }
+        let errors = Vec::new();
+        Self { request, files, topics, expanded, awaits_secret: false, sink: None, errors }
+    }
+
+    /// Judges a recording with the errors of `checked`.
+    #[must_use]
+    pub fn with_errors(mut self, checked: &Report) -> Self {
+        self.errors = checked.errors().collect();
+        self
+    }
+
+    /// Returns the stored places of the errors of the recording, in no particular order.
+    pub fn errors(&self) -> &[Span] {
+        &self.errors
     }
 
     /// Passes every sighting of private content to `sink` as well.
@@ -264,6 +280,17 @@ impl<'r> Auditor<'r> {
         self.blob(field, bytes, place);
     }
 
+    /// Judges bytes that no decoder can read. `len` is their number, `bytes` the first of them.
+    pub fn damaged(&mut self, field: &'static str, (bytes, len): (&[u8], u64), place: Place) {
+        let content = format!("the first bytes look like {}", look_at(bytes));
+        let (subject, rule) = ((field, "unclaimed byte"), &recipient::UNCLAIMED_BYTES);
+        self.add_topic(rule, subject, len, place, Excerpt::Fact(&content));
+        let private = place.private(bytes, Filler::Blank);
+        let subject = (field, "damaged byte");
+        self.hide(&sender::DAMAGE, subject, len, private, Excerpt::None);
+        self.blob(field, bytes, place);
+    }
+
     /// Judges the bytes after the end of a text in a field of fixed length.
     pub fn after_text(&mut self, field: &'static str, bytes: &[u8], place: Place) {
         let text_len = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
@@ -276,8 +303,8 @@ impl<'r> Auditor<'r> {
         }
     }
 
-    /// Judges a tile without its fields.
-    pub(super) fn tile(&mut self, tile: &Tile) {
+    /// Judges a tile without its fields, of which damage has a length at most.
+    pub(super) fn tile(&mut self, tile: &Tile, fields: Fields<'_>) {
         let span = tile.span;
         if !span.layer.is_stored() {
             self.expanded.insert(span.layer, span.end);
@@ -294,8 +321,17 @@ impl<'r> Auditor<'r> {
         let source = self.files.bytes(span.layer.file);
         if !span.layer.is_stored() {
             let subject = (tile.name, "unclaimed byte");
-            let (rule, excerpt) = (&recipient::UNCLAIMED_BYTES, Excerpt::None);
-            self.add(rule, subject, span.len(), span, excerpt);
+            self.add_topic(&recipient::UNCLAIMED_BYTES, subject, span.len(), span, Excerpt::None);
+            let subject = (tile.name, "damaged byte");
+            self.add(&sender::DAMAGE, subject, span.len(), span, Excerpt::None);
+        } else if tile.kind == TileKind::Damage {
+            let start = span.start.saturating_add(length_len(span, fields));
+            // Zeros at the end are no content: a disk that lost a page gives them.
+            let rest = Span::new(span.layer, start, find_end(&source, span).max(start));
+            let bytes = source.read(start, rest.end.min(start.saturating_add(to_u64(LOOKED_AT))));
+            if !rest.is_empty() {
+                self.damaged(tile.name, (&bytes, rest.len()), rest.into());
+            }
         } else if let Some(at) = find_byte(&source, span) {
             let end = span.end.min(at.saturating_add(to_u64(LOOKED_AT)));
             let bytes = source.read(at, end);
@@ -324,6 +360,22 @@ impl<'r> Auditor<'r> {
             report.push(finding);
         }
     }
+}
+
+/// Returns the length of the number that damage begins with, if it is the length of the rest: the
+/// units after it are found by it.
+fn length_len(span: Span, fields: Fields<'_>) -> u64 {
+    let log = FieldLog::new(1);
+    fields(&log);
+    let first = log.into_noted().fields.into_iter().next();
+    let len = first.and_then(|field| match field.value {
+        FieldValue::Number(rest) if field.span.start == span.start => {
+            let len = field.span.len();
+            (len.checked_add(rest) == Some(span.len())).then_some(len)
+        }
+        _ => None,
+    });
+    len.unwrap_or(0)
 }
 
 #[cfg(test)]

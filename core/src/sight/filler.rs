@@ -5,12 +5,17 @@
 //!  Name     vm-build/a  ->  _______1/_       a name by its number, right-aligned after `_`
 //!  Spaces   void main() ->  (spaces)         sources: every parser takes them
 //!  Zeros    memory, packets, positions
+//!  Blank    damage: one byte again and again, which no decoder takes for a record
 //!  Value    bytes that the format chose: a value without a meaning, a moved address
 //! ```
 //!
 //! An audit does not report a filler, so that the audit of a redacted recording shows what is left.
 
 use crate::kit::num::to_usize;
+
+/// Bytes that can take the place of damage. Ones are not an event of any format without frames;
+/// formats whose records have sizes read them as a long record, and zeros as none.
+pub const BLANKS: [u8; 2] = [0xff, 0];
 
 /// How private bytes can be replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +26,8 @@ pub enum Filler<'v> {
     Spaces,
     /// Zeros.
     Zeros,
+    /// A byte again and again; see [`BLANKS`].
+    Blank,
     /// These bytes, which fit exactly.
     Value(&'v [u8]),
 }
@@ -36,12 +43,19 @@ impl Filler<'_> {
             }
             Self::Spaces => bytes.iter().all(|byte| *byte == b' '),
             Self::Zeros => bytes.iter().all(|byte| *byte == 0),
+            Self::Blank => BLANKS.iter().any(|blank| bytes.iter().all(|byte| byte == blank)),
             Self::Value(value) => bytes == value,
         }
     }
 
-    /// Returns `len` bytes of the filler for the private `bytes`, whose names `name` replaces.
-    pub fn fill(self, bytes: &[u8], len: u64, name: &mut dyn FnMut(&[u8]) -> Vec<u8>) -> Vec<u8> {
+    /// Returns `len` bytes of the filler for the private `bytes`, whose names `name` replaces;
+    /// `blank` is the byte in the place of damage.
+    pub fn fill(
+        self,
+        (bytes, len): (&[u8], u64),
+        blank: u8,
+        name: &mut dyn FnMut(&[u8]) -> Vec<u8>,
+    ) -> Vec<u8> {
         let mut filled = match self {
             Self::Name => {
                 let (text, _) = split_text(bytes);
@@ -49,10 +63,14 @@ impl Filler<'_> {
                 let parts: Vec<Vec<u8>> = parts.map(name).collect();
                 parts.join(&b'/')
             }
-            Self::Spaces | Self::Zeros => Vec::new(),
+            Self::Spaces | Self::Zeros | Self::Blank => Vec::new(),
             Self::Value(value) => value.to_vec(),
         };
-        let rest = if self == Self::Spaces { b' ' } else { 0 };
+        let rest = match self {
+            Self::Spaces => b' ',
+            Self::Blank => blank,
+            _ => 0,
+        };
         filled.resize(to_usize(len), rest);
         filled
     }
@@ -82,10 +100,12 @@ mod tests {
             (Filler::Name, b"vm", b"__"),
             (Filler::Spaces, b"void", b"    "),
             (Filler::Zeros, b"\x01\0", b"\0\0"),
+            (Filler::Blank, b"\xff\0", b"\xff\xff"),
             (Filler::Value(b"\x04\0"), b"\x01\0", b"\x04\0"),
         ] {
             assert!(!filler.recognises(private), "{private:?}");
-            let made = filler.fill(private, u64::try_from(private.len()).unwrap(), &mut name);
+            let len = u64::try_from(private.len()).unwrap();
+            let made = filler.fill((private, len), 0xff, &mut name);
             assert_eq!(made, filled);
             assert!(filler.recognises(&made), "{made:?}");
         }

@@ -84,6 +84,18 @@ pub fn find_byte(source: &Source<'_>, span: Span) -> Option<u64> {
     None
 }
 
+/// Returns the end of the last byte of a span that is not 0; its start if all are.
+pub fn find_end(source: &Source<'_>, span: Span) -> u64 {
+    let (mut at, mut end) = (span.start, span.start);
+    for slice in source.slices(span.start, span.end) {
+        if let Some(last) = slice.iter().rposition(|byte| *byte != 0) {
+            end = at.saturating_add(to_u64(last)).saturating_add(1);
+        }
+        at = at.saturating_add(to_u64(slice.len()));
+    }
+    end
+}
+
 /// Takes the sightings of private content one by one.
 pub trait PrivateSink {
     /// Takes bytes that a filler can replace; all of them as far as they are known.

@@ -8,6 +8,8 @@
 //!
 //! A byte that no field claims, or a field that the format does not know, may hold anything.
 
+use std::ops::Range;
+
 use crate::kit::field_log::{Field, FieldLog, FieldValue, Noted, resolve};
 use crate::kit::num::to_u64;
 use crate::kit::span::Span;
@@ -31,6 +33,8 @@ const FIELDS_HELD: u64 = 1 << 14;
 pub enum Knowledge {
     /// It is a plain fact, or the format judges it by itself.
     Known,
+    /// Its bytes are numbers: plain facts.
+    Numbers,
     /// Nothing; zeros can replace it.
     Unknown,
     /// Nothing, and a reader needs it as it is.
@@ -68,7 +72,7 @@ impl Auditor<'_> {
     ) {
         let max = options.limits.of(&MAP_FIELDS).min(FIELDS_HELD);
         walk(&mut |tile: Tile, fields: Fields<'_>| {
-            self.tile(&tile);
+            self.tile(&tile, fields);
             if (reader.is_wanted)(&tile) {
                 let log = FieldLog::new(max).keeping(TEXT_LOOKED_AT);
                 fields(&log);
@@ -87,9 +91,16 @@ impl Auditor<'_> {
         let mut claimed: Vec<Span> = Vec::with_capacity(fields.len());
         let mut left: Vec<Field> = Vec::new();
         let fields = resolve(fields.into_iter().filter(|one| one.span.layer == tile.span.layer));
+        let is_number =
+            |one: &Field| matches!(one.value, FieldValue::Number(_) | FieldValue::Hex(_));
+        let mut numbers: Vec<Span> = Vec::new();
         for field in fields {
             match (reader.knowledge)(tile, &field) {
-                Knowledge::Known => claimed.push(field.span),
+                Knowledge::Known if !is_number(&field) => claimed.push(field.span),
+                Knowledge::Known | Knowledge::Numbers => {
+                    claimed.push(field.span);
+                    numbers.push(field.span);
+                }
                 Knowledge::Unknown => left.push(field),
                 Knowledge::Opaque => {
                     claimed.push(field.span);
@@ -98,6 +109,8 @@ impl Auditor<'_> {
             }
         }
         claimed.sort_by_key(|span| span.start);
+        numbers.sort_by_key(|span| span.start);
+        self.text_in_numbers(tile, &numbers);
         for gap in gaps(tile.span, &claimed) {
             // Fields beyond the limit were not read.
             if left_out > 0 || (reader.is_needed)(tile) {
@@ -106,6 +119,27 @@ impl Auditor<'_> {
                 self.unknown_stored(tile, gap);
             } else {
                 self.unknown_expanded(tile, gap, &left, stored);
+            }
+        }
+    }
+
+    /// Judges the numbers of a recording with errors that hold text: lost or inserted bytes made
+    /// them of other fields. Their bytes count as damaged.
+    fn text_in_numbers(&mut self, tile: &Tile, numbers: &[Span]) {
+        if self.errors().is_empty() || !tile.span.layer.is_stored() {
+            return;
+        }
+        let source = self.bytes(tile.span.layer.file);
+        for numbers in numbers.chunk_by(|one, two| one.end == two.start) {
+            let (Some(first), Some(last)) = (numbers.first(), numbers.last()) else { continue };
+            let bytes = source.read(first.start, last.end);
+            for text in find_texts(&bytes) {
+                let start = first.start.saturating_add(to_u64(text.start));
+                let span = Span::sized(first.layer, start, to_u64(text.len()));
+                let bytes = bytes.get(text).unwrap_or_default();
+                let private = Place::from(span).private(bytes, Filler::Zeros);
+                let subject = (tile.name, "damaged byte");
+                self.hide(&sender::DAMAGE, subject, span.len(), private, Excerpt::Text(bytes));
             }
         }
     }
@@ -176,6 +210,27 @@ impl Auditor<'_> {
         self.hide(rule, subject, 1, private, excerpt);
         self.blob(tile.name, private.bytes, private.place);
     }
+}
+
+/// Characters in a row that numbers have by chance once in some thousands.
+const TEXT_LEAST: usize = 5;
+
+/// Returns the texts among the bytes of numbers.
+fn find_texts(bytes: &[u8]) -> Vec<Range<usize>> {
+    let mut at = 0_usize;
+    let runs = bytes.chunk_by(|one, two| is_text(*one) == is_text(*two));
+    let runs = runs.filter_map(|run| {
+        let start = at;
+        at = at.saturating_add(run.len());
+        let is_long = run.len() >= TEXT_LEAST && run.first().is_some_and(|byte| is_text(*byte));
+        is_long.then_some(start..at)
+    });
+    runs.collect()
+}
+
+/// Returns whether texts have this byte.
+const fn is_text(byte: u8) -> bool {
+    matches!(byte, b' '..=b'~')
 }
 
 /// Returns the parts of `whole` that no span of `claimed` covers; these are in order of their

@@ -90,8 +90,8 @@ fn for_recipients() -> Vec<Specimen> {
         device("AU0001", b"/dev/input/event1\x1b[2J").also(&["AU1021"], NAMED),
         device("AU0002", "/dev/input/event\u{202e}1".as_bytes()).also(&["AU1021"], NAMED),
         device("AU0003", b"../event1")
-            .also(&["AU0004"], "a path that climbs is not that of an input device"),
-        device("AU0004", b"event1"),
+            .also(&["AU0004", "AU1021"], "a path that climbs is not that of an input device"),
+        device("AU0004", b"event1").also(&["AU1021"], NAMED),
         log("AU0005", |log| _ = log.instruction(0).host()),
         single("AU0006", "trace", Container::Gzip.file(&bomb.bytes)).also(&["AU1021"], NAMED),
         trailing,
@@ -116,6 +116,12 @@ fn of_senders() -> Vec<Specimen> {
     noted.call(0, 21, &[]);
     let mut typed = crate::forge::revent::Recording::new(Layout::V3);
     typed.frame(0, &[(KEY_A, 1)]).frame(0, &[(KEY_A, 0)]);
+    let mut damaged = log("AU1024", |_| ());
+    if let Some((_, Some(bytes))) = damaged.files.first_mut() {
+        // In the place of the event that ends the log.
+        bytes.pop();
+        bytes.extend(b"zeros or a part of another file");
+    }
     let stack = |maker: &mut Maker| {
         vec![maker.sample_with(|sample| sample.stack_user = b"the top of a stack, kept".to_vec())]
     };
@@ -149,6 +155,7 @@ fn of_senders() -> Vec<Specimen> {
         trace("AU1021", "glObjectLabel", &text("the name of a project")),
         unknown_feature("AU1022").also(&["AU1023"], MEASURED),
         perf("AU1023", 0, sample, &[]),
+        damaged.also(&["AU0007"], "no structure claims bytes that cannot be decoded"),
     ]
 }
 

@@ -51,6 +51,7 @@ mod observed;
 mod properties;
 mod readers;
 mod readings;
+mod redact_damaged;
 mod specimens;
 mod steps;
 mod tidy;

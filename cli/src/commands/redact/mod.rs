@@ -34,9 +34,9 @@ const ABOUT: &str = "\
 Replaces the private content that `audit` finds by fillers of the same length: names by \
 pseudonyms (equal names by equal ones), memory, packets, keys and positions by zeros, sources by \
 spaces. Addresses of perf recordings move with their maps, so that symbols and stacks stay. Bytes \
-whose meaning is not known are private, too. The source stays as it is. The output \
-has the same records, is checked and audited again, and gets its name only after it was read back \
-and compared. Content without a valid filler is listed as left. Compressed records of perf are \
+whose meaning is not known are private, too. The source stays as it is. The output has the same \
+records and no more errors, is checked and audited again, and gets its name only after it was \
+read back and compared. Content without a valid filler is listed as left. Compressed records of perf are \
 replaced by the records in them, so that such an output is longer. It is a help for a review, not \
 a proof that nothing else is there.";
 
@@ -52,9 +52,13 @@ Examples:
 KIND is a name or a code that `audit` reports about private content, such as host-name or AU1001, \
 or unclaimed-bytes. `address` stands for kernel-address as well.
 
-Exits with 0 if nothing that was selected is left; with 1 if the output was written, but private \
-content that has no filler is left in it (--keep KIND accepts that); with 4, without an output, if \
-the recording has errors, since damaged bytes may be private, too.";
+Bytes that damage covers can be a part of anything: they are replaced by one byte again and again. \
+With --keep damage, or --only another kind, they stay and are named as left.
+
+Exits with 0 if nothing that was selected is left; with 3 if damaged bytes were replaced as well; \
+with 1 if the output was written, but private content that has no filler is left in it (--keep \
+KIND accepts that, except for damage); with 4, without an output, if no record can be read, or the \
+recording would be worse.";
 
 /// Replace the private content of a recording by fillers of the same length
 #[derive(Debug, clap::Args)]
@@ -278,8 +282,12 @@ struct Done {
 }
 
 /// The exit code of a redaction.
-const fn exit_of(redaction: &Redaction) -> Exit {
-    if redaction.left.is_empty() { Exit::Clean } else { Exit::Findings }
+fn exit_of(redaction: &Redaction) -> Exit {
+    match redaction.left.is_empty() {
+        false => Exit::Findings,
+        true if redaction.has_blanked_damage() => Exit::Loss,
+        true => Exit::Clean,
+    }
 }
 
 /// The failure of a recording that cannot be redacted.
@@ -290,7 +298,7 @@ fn refuse(recording: &Recording, error: &RedactError) -> Failure {
     };
     let failure = Failure::new(exit, format!("{}: {error}", shown(&recording.path)));
     match error {
-        RedactError::Damaged(_) => {
+        RedactError::Unreadable | RedactError::Harm(_) => {
             let path = quote(&recording.path);
             failure.and(format!("repair it first: tracemend repair {path}"))
         }

@@ -5,7 +5,7 @@ use crate::kit::field_log::{FieldValue, Noted};
 use crate::kit::num::to_u64;
 use crate::kit::source::Source;
 use crate::model::options::Options;
-use crate::model::tile::{Tile, Walk};
+use crate::model::tile::{Fields, NO_FIELDS, Tile, TileKind, Walk};
 use crate::sight::filler::Filler;
 use crate::sight::rules::sender;
 use crate::sight::text::TEXT_LOOKED_AT;
@@ -18,7 +18,8 @@ pub(super) const HAZARDS: &[&str] = &[
     "QR2011", "QR2013", "QR2014", "QR3001", "QR3003", "QR3009", "QR3010", "QR3011", "QR3013",
 ];
 
-/// Passes the log to `auditor`.
+/// Passes the log to `auditor`. Where its events do not reach the end of the log, all after the
+/// first error is damage: nothing shows where an event begins.
 pub(super) fn audit(
     tiles: Walk<'_>,
     source: &Source<'_>,
@@ -26,14 +27,31 @@ pub(super) fn audit(
     auditor: &mut Auditor<'_>,
 ) {
     let reader = TileReader {
-        is_wanted: |tile| tile.name == "header" || content(tile) != Holds::Facts,
+        is_wanted: match auditor.errors() {
+            [] => |tile| tile.name == "header" || content(tile) != Holds::Facts,
+            _ => |tile| matches!(tile.kind, TileKind::Structure | TileKind::Record),
+        },
         knowledge: |_, field| match field.label.as_ref() {
             "reserved" => Knowledge::Unknown,
             _ => Knowledge::Known,
         },
         is_needed: |_| false,
     };
-    auditor.tiles(tiles, options, reader, &mut |auditor, tile, noted| {
+    let mut error = auditor.errors().iter().map(|span| span.start).min();
+    if error.is_some() {
+        let mut is_damaged = false;
+        tiles(&mut |tile, _| is_damaged |= tile.kind == TileKind::Damage);
+        error = error.filter(|_| is_damaged);
+    }
+    let walk: Walk<'_> = &|each| {
+        tiles(&mut |tile: Tile, fields: Fields<'_>| match error {
+            Some(error) if tile.kind != TileKind::Structure && tile.span.end > error => {
+                each(Tile { kind: TileKind::Damage, name: "damage", ..tile }, NO_FIELDS);
+            }
+            _ => each(tile, fields),
+        });
+    };
+    auditor.tiles(walk, options, reader, &mut |auditor, tile, noted| {
         let (rule, noun) = match content(tile) {
             Holds::Facts => return,
             Holds::Input => return audit_input(auditor, tile, noted),

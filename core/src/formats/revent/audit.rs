@@ -7,7 +7,7 @@ use crate::model::options::Options;
 use crate::model::tile::{Tile, TileKind, Walk};
 use crate::sight::filler::Filler;
 use crate::sight::rules::{recipient, sender};
-use crate::sight::text::is_device;
+use crate::sight::text::{is_device, is_file_path};
 use crate::sight::{Auditor, Excerpt, Knowledge, Place, TileReader};
 
 /// The folder of input devices.
@@ -46,6 +46,7 @@ const BYTES: &[&str] = &["magic", "path", "name", "ev_bits", "abs_bits", "rel_bi
 fn knowledge(_tile: &Tile, field: &Field) -> Knowledge {
     match &field.value {
         FieldValue::Bytes(_) if !BYTES.contains(&field.label.as_ref()) => Knowledge::Unknown,
+        FieldValue::Bytes(_) if field.label.ends_with("_bits") => Knowledge::Numbers,
         _ => Knowledge::Known,
     }
 }
@@ -74,6 +75,11 @@ fn audit_head(auditor: &mut Auditor<'_>, field: &Field, bytes: &[u8]) {
                 return;
             }
             auditor.path("devices.path", bytes, place);
+            if !is_file_path(bytes) {
+                let private = place.private(bytes, Filler::Name);
+                let (subject, excerpt) = (("devices.path", "device"), Excerpt::Text(bytes));
+                auditor.hide(&sender::CHOSEN_NAME, subject, 1, private, excerpt);
+            }
             // A device is reported already.
             if !is_device(bytes) {
                 let subject = ("devices.path", "foreign path");

@@ -336,4 +336,17 @@ rules! {
         source: "perf 6.1, PERF_RECORD_MMAP2, PERF_SAMPLE_IP, PERF_SAMPLE_ADDR, \
             PERF_SAMPLE_CALLCHAIN, PERF_SAMPLE_BRANCH_STACK",
     };
+    DAMAGE = Rule {
+        code: "AU1024",
+        name: "damage",
+        severity: Severity::Info,
+        summary: "the recording has damaged bytes",
+        problem: "Damage covers bytes that no decoder can read, or numbers that hold text.",
+        impact: "They can be a part of anything that the recording held: names, command lines, \
+            memory.",
+        remedy: Remedy::Next("Repair the recording before you share it, which drops most of them, \
+            or replace them with the rest of the private content:\n\
+            \x20 tracemend redact FILE -o OUT"),
+        source: "the tiles of `tracemend map` and the errors of `tracemend check`",
+    };
 }

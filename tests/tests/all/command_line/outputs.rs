@@ -335,3 +335,25 @@ fn every_help_text_tells_the_exit_codes() {
         assert!(run!("completions", shell).out.contains("tracemend"));
     }
 }
+
+#[test]
+fn the_output_of_a_sparse_file_takes_no_more_of_the_disk() {
+    const TAIL: u64 = 64 << 20;
+    let folder = folder(&[("own.data", &sound()), ("cut.data", &truncated())]);
+    let path = |name: &str| folder.path().join(name);
+    for name in ["own.data", "cut.data"] {
+        let file = fs::OpenOptions::new().write(true).open(path(name)).unwrap();
+        file.set_len(file.metadata().unwrap().len() + TAIL).unwrap();
+    }
+    let stored = |name: &str| fs::metadata(path(name)).unwrap().blocks() * 512;
+    for (command, source, output) in [
+        ("redact", "own.data", "redacted"),
+        ("redact", "cut.data", "cut"),
+        ("repair", "cut.data", "out"),
+    ] {
+        let ran = run!(command, path(source), "-o", path(output));
+        assert!([0, 3].contains(&ran.code), "{command} {source}: {}{}", ran.out, ran.err);
+        assert!(stored(output) <= stored(source) + (64 << 10), "{command}: {}", stored(output));
+    }
+    assert!(fs::metadata(path("redacted")).unwrap().len() > TAIL);
+}

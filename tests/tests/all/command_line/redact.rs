@@ -29,7 +29,7 @@ pub(super) fn redact(path: &Path, folder: &TempDir) -> (Value, PathBuf) {
     let ran = run!("redact", path, "-o", &output, "--format", "json");
     let document = parse(&ran.out);
     let is_left = !document["left"].as_array().unwrap().is_empty();
-    assert_eq!(ran.code, u8::from(is_left), "{}: {}{}", path.display(), ran.out, ran.err);
+    assert_eq!(ran.code == 1, is_left, "{}: {}{}", path.display(), ran.out, ran.err);
     assert_eq!(ran.err, "");
     (document, output)
 }
@@ -454,11 +454,12 @@ fn the_plan_that_undoes_a_redaction_is_marked_and_written_only_if_it_is_asked_fo
 
 #[test]
 fn a_redaction_that_cannot_be_complete_writes_nothing() {
-    let folder = folder(&[("cut.data", &truncated()), ("own.data", &sound()), ("notes", b"x")]);
+    let head = &sound()[..40];
+    let folder = folder(&[("head.data", head), ("own.data", &sound()), ("notes", b"x")]);
     let path = |name: &str| folder.path().join(name);
-    let ran = run!("redact", path("cut.data"), "-o", path("out"));
+    let ran = run!("redact", path("head.data"), "-o", path("out"));
     assert_eq!(ran.code, 4, "{}", ran.err);
-    assert!(ran.err.contains("damaged bytes may be private"), "{}", ran.err);
+    assert!(ran.err.contains("no record can be read"), "{}", ran.err);
     assert!(ran.err.contains("repair it first: tracemend repair "), "{}", ran.err);
     assert_eq!(run!("redact", path("notes"), "-o", path("out")).code, 4);
     assert_eq!(run!("redact", path("missing"), "-o", path("out")).code, 5);
@@ -473,7 +474,7 @@ fn a_redaction_that_cannot_be_complete_writes_nothing() {
     let ran = run!("redact", path("own.data"), "-o", path("o"), "--undo-plan", path("own.data"));
     assert_eq!(ran.code, 2, "{}", ran.err);
     assert_eq!(run!("redact", "-").code, 2);
-    assert_eq!(names(folder.path()), ["cut.data", "notes", "own.data"]);
+    assert_eq!(names(folder.path()), ["head.data", "notes", "own.data"]);
 }
 
 #[test]

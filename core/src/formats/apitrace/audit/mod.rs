@@ -9,14 +9,18 @@ use super::decode::grammar::{Space, StreamError, TokenSink, ValueToken};
 use super::dump::Readable;
 use super::dump::feed::StreamReader;
 use super::dump::names::Names;
+use super::expand::Expansion;
 use super::expand::zstd::seek_table_span;
 use super::layout::VERSION_MAX;
 use super::limits::OPEN_CALLS;
-use crate::kit::num::to_u64;
+use super::recover::trace::{Gap, Trace};
+use crate::kit::num::{to_u64, to_usize};
 use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};
+use crate::kit::walk::Item;
+use crate::model::limits::Limits;
 use crate::model::options::Options;
-use crate::model::tile::{Fields, Tile, Walk};
+use crate::model::tile::{Fields, Tile, TileKind, Walk};
 use crate::sight::content::LOOKED_AT;
 use crate::sight::filler::Filler;
 use crate::sight::rules::sender;
@@ -43,7 +47,11 @@ pub(super) fn audit(
                 let (count, first): (u64, Option<Span>) = further.get();
                 further.set((count.saturating_add(1), first.or(Some(tile.span))));
             }
-            each(tile, fields);
+            // The bytes of the stream are judged below.
+            match tile.span.layer.is_stored() {
+                true => each(tile, fields),
+                false => each(Tile { kind: TileKind::Record, ..tile }, fields),
+            }
         });
     };
     auditor.tiles(walk, options, TileReader::of(|_| false), &mut |_, _, _| {});
@@ -51,9 +59,43 @@ pub(super) fn audit(
         let subject = ("container", "part besides the stream");
         auditor.add(&sender::UNKNOWN_CONTENT, subject, count, first, Excerpt::None);
     }
-    let Some(readable) = Readable::open(source, &options.limits) else { return };
+    let Some(readable) = Readable::open(source, &options.limits) else {
+        let (rule, subject) = (&sender::DAMAGE, ("container", "damaged byte"));
+        let all = Span::new(Layer::stored(0), 0, source.len());
+        return auditor.add(rule, subject, all.len(), all, Excerpt::None);
+    };
+    audit_damage(source, &readable.trace, &options.limits, auditor);
     let mut reader = StreamAudit::new(auditor, options.limits.count_of(&OPEN_CALLS));
     readable.feed(&options.limits, &mut reader);
+}
+
+/// Judges the bytes of the stream that are not complete events.
+fn audit_damage(source: &Source<'_>, trace: &Trace, limits: &Limits, auditor: &mut Auditor<'_>) {
+    let mut damages = trace.stretches().filter_map(|item| match item {
+        Item::Record(_) => None,
+        Item::Damage(Gap::Damage(stretch)) => Some(("damage", stretch)),
+        Item::Damage(Gap::TruncatedEvent(stretch)) => Some(("truncated event", stretch)),
+    });
+    let Some(mut damage) = damages.next() else { return };
+    let mut expansion = Expansion::new(source, trace.container, limits);
+    while let Some(block) = expansion.next() {
+        loop {
+            let (name, stretch) = &damage;
+            let (start, end) = (stretch.start.max(block.start), stretch.end.min(block.end()));
+            if start < end {
+                let cut = |at: u64| to_usize(at.saturating_sub(block.start));
+                let bytes = block.bytes.get(cut(start)..cut(end)).unwrap_or_default();
+                let span = Span::new(Layer::stored(0).expanded(), start, end);
+                auditor.damaged(name, (bytes, span.len()), span.into());
+            }
+            if stretch.end > block.end() {
+                break;
+            }
+            let Some(next) = damages.next() else { return };
+            damage = next;
+        }
+        expansion.recycle(block.bytes);
+    }
 }
 
 /// First bytes of a gzip header, before its flags.

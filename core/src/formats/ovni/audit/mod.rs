@@ -5,7 +5,7 @@ mod metadata;
 use super::decode::files::{CLOCK_OFFSETS, StreamFiles, TraceFiles};
 use super::decode::json;
 use super::layout::event_row::Payload;
-use super::layout::lookup;
+use super::layout::{EVENT_HEADER, lookup};
 use crate::kit::field_log::{Field, FieldValue};
 use crate::kit::num::to_u64;
 use crate::kit::span::{Layer, Span};
@@ -14,7 +14,7 @@ use crate::model::recording::FileSet;
 use crate::model::tile::{Tile, TileKind, Walk};
 use crate::sight::filler::Filler;
 use crate::sight::rules::sender;
-use crate::sight::{Auditor, Excerpt, NamePart, Place, TileReader};
+use crate::sight::{Auditor, Excerpt, Knowledge, NamePart, Place, TileReader};
 
 /// Faults on which ovnidump may crash.
 pub(super) const HAZARDS: &[&str] = &["OV1001", "OV1005"];
@@ -47,7 +47,7 @@ pub(super) fn audit(
     options: &Options,
     auditor: &mut Auditor<'_>,
 ) {
-    let reader = TileReader::of(|tile| tile.kind == TileKind::Record);
+    let reader = TileReader { knowledge, ..TileReader::of(|tile| tile.kind == TileKind::Record) };
     auditor.tiles(tiles, options, reader, &mut |auditor, tile, noted| {
         audit_event(auditor, tile, &noted.fields);
     });
@@ -67,10 +67,18 @@ pub(super) fn audit(
         } else if let Ok(json) = json::parse(text, &options.limits) {
             metadata::Metadata { json: &json, layer }.audit(auditor);
         } else {
-            let (rule, subject) = (&sender::UNKNOWN_CONTENT, ("metadata", "unreadable file"));
-            let place = Span::new(layer, 0, file.bytes.len());
-            auditor.see(rule, subject, place, Excerpt::None);
+            let all = Span::new(layer, 0, file.bytes.len());
+            auditor.damaged("metadata", (&file.bytes.read(0, all.len()), all.len()), all.into());
         }
+    }
+}
+
+/// Returns what is known about a field of an event: a payload without a size of its own is numbers.
+fn knowledge(tile: &Tile, field: &Field) -> Knowledge {
+    let is_small = tile.span.len() == EVENT_HEADER.saturating_add(field.span.len());
+    match field.label.as_ref() {
+        "payload" if is_small => Knowledge::Numbers,
+        _ => Knowledge::Known,
     }
 }
 

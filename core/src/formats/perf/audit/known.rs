@@ -6,11 +6,11 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use crate::formats::perf::layout::ATTR_SIZE_KNOWN;
 use crate::formats::perf::layout::features::{self, FEATURES, Feature};
 use crate::formats::perf::layout::part::Part::Rest;
 use crate::formats::perf::layout::part::meanings;
 use crate::formats::perf::layout::programs::PROGRAM_ARRAYS;
+use crate::formats::perf::layout::{ATTR_SIZE_KNOWN, MAGIC_BIG, MAGIC_LITTLE};
 use crate::kit::field_log::{Field, FieldValue};
 use crate::kit::num::to_usize;
 use crate::model::tile::Tile;
@@ -28,6 +28,10 @@ const NUMBERS: &str = "\
     build_id.size cgroup chain.nr code_page_size cpu_map.nr data_page_size data_src \
     event_update.scale magic phys_addr read.nr tracing.magic transaction unwinding.abi \
     unwinding.chain unwinding.dyn_size unwinding.time weight";
+
+/// Texts that begin a file and the parts of TRACING_DATA.
+const MARKS: &[&[u8]] =
+    &[MAGIC_LITTLE, MAGIC_BIG, b"\x17\x08\x44tracing", b"header_page\0", b"header_event\0"];
 
 /// Other fields that the audit judges, byte by byte.
 const JUDGED: &str = "\
@@ -117,6 +121,8 @@ pub(super) fn knowledge(tile: &Tile, field: &Field) -> Knowledge {
         _ => LABELS.contains(label),
     };
     match label {
+        _ if MARKS.contains(&bytes.as_slice()) => Knowledge::Known,
+        _ if is_known && holds(NUMBERS, label.as_bytes()) => Knowledge::Numbers,
         _ if is_known => Knowledge::Known,
         _ if OPAQUE.contains(&label) || label.starts_with(PROGRAM_DATA) => Knowledge::Opaque,
         "auxtrace_info.priv" => Knowledge::Opaque,

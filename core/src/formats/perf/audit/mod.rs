@@ -3,6 +3,7 @@
 mod addresses;
 mod known;
 mod maps;
+mod unexpanded;
 mod words;
 
 use std::collections::BTreeMap;
@@ -72,6 +73,9 @@ pub(super) fn audit(
     let source = files.bytes(0);
     let order = magic(&source.read(0, 8)).map_or(Order::Little, |(order, _)| order);
     let maps = Maps::read(tiles);
+    if !auditor.errors().is_empty() {
+        unexpanded::audit(files, &options.limits, auditor);
+    }
     let reader = TileReader {
         is_wanted: |tile| matches!(tile.kind, TileKind::Structure | TileKind::Record),
         knowledge: known::knowledge,

@@ -19,7 +19,7 @@ use crate::kit::source::Source;
 use crate::kit::span::Span;
 use crate::kit::walk::Item;
 use crate::model::edit::Edit;
-use crate::model::limits::{Limits, REDACTED, ZSTD_WINDOW};
+use crate::model::limits::{Limits, REDACTED, RESYNC, ZSTD_WINDOW};
 use crate::model::recording::FileSet;
 
 const BROKEN: &str = "the compressed records cannot be expanded";
@@ -41,7 +41,8 @@ pub fn store(files: &FileSet<'_>, edits: &[Edit], limits: &Limits) -> Result<Sto
         let mut expanded = Expanded::read(file, area, limits, room)?;
         room = room.saturating_sub(to_u64(expanded.bytes.len()));
         expanded.apply(mine)?;
-        stored.records_gone = stored.records_gone.saturating_add(to_u64(expanded.wrappers.len()));
+        let gone = expanded.wrappers.iter().filter(|wrapper| !wrapper.span.is_empty()).count();
+        stored.records_gone = stored.records_gone.saturating_add(to_u64(gone));
         let Expanded { wrappers, bytes, ends } = expanded;
         stored.edits.extend(replace_wrappers(wrappers, &Source::new(&bytes), &ends));
         Ok(())
@@ -87,7 +88,14 @@ impl Expanded {
         let mut expanded = Self::default();
         let mut expansion = Expansion::new(file.dialect(), limits.of(&ZSTD_WINDOW));
         expansion.begin_file(file.index());
-        for record in file.records(area, 0).filter_map(Item::record) {
+        for item in file.records(area, limits.of(&RESYNC)) {
+            let record = match item {
+                Item::Record(record) => record,
+                Item::Damage(damage) => {
+                    expansion.note_damage(damage.span);
+                    continue;
+                }
+            };
             if record.frame.kind == record::AUXTRACE && !expanded.wrappers.is_empty() {
                 // util/auxtrace.c: auxtrace_index holds the offsets of these records.
                 let reason = "private content lies in compressed records, and AUX data follows \
@@ -97,30 +105,33 @@ impl Expanded {
             let Some(wrapper) = Wrapper::of(record.frame.kind) else { continue };
             let span = Span::sized(file.layer(), record.offset, record.frame.size);
             let payload = wrapper.payload(&record.bytes, file.order());
-            let mut taken = Ok(());
+            let mut taken = Ok(true);
             let fed = expansion.expand(payload, span, |_, step| {
                 taken = expanded.take(&step, room);
-                taken.is_ok()
+                taken == Ok(true)
             });
-            taken?;
-            fed.map_err(|_| BROKEN)?;
-            let place = WrapperPlace { span, expanded_end: expansion.end() };
-            expanded.wrappers.push(place);
+            let is_whole = taken? && fed.is_ok();
+            let stored = if is_whole { span } else { Span::sized(span.layer, span.start, 0) };
+            expanded.wrappers.push(WrapperPlace { span: stored, expanded_end: expansion.end() });
+            // The rest is not known: it stays compressed.
+            if !is_whole {
+                return Ok(expanded);
+            }
         }
         expansion.finish();
-        let mut taken = Ok(());
+        let mut taken = Ok(true);
         expansion.release(|_, step| {
             taken = expanded.take(&step, room);
-            taken.is_ok()
+            taken == Ok(true)
         });
-        taken.map(|()| expanded)
+        taken.map(|_| expanded)
     }
 
-    /// Takes an expanded record.
-    fn take(&mut self, step: &Step<'_>, room: u64) -> Result<(), StoreError> {
+    /// Takes an expanded record; returns false for other bytes.
+    fn take(&mut self, step: &Step<'_>, room: u64) -> Result<bool, StoreError> {
         match step {
             Step::Expanded(_) => {}
-            Step::Damage(_) => return Err(BROKEN.into()),
+            Step::Damage(_) => return Ok(false),
             Step::Record(record) => {
                 self.bytes.extend_from_slice(record.bytes);
                 let held = to_u64(self.bytes.len());
@@ -132,7 +143,7 @@ impl Expanded {
                           held (limit redacted)";
             return Err(StoreError::Limit(reason));
         }
-        Ok(())
+        Ok(true)
     }
 
     /// Applies edits that keep the length.
