@@ -37,7 +37,7 @@ fn script_groups(files: &FileSet<'_>) -> usize {
     let json = dump(files, &Dump::JsonLines, &[]);
     let objects = json.lines().map(|line| serde_json::from_str(line).unwrap());
     let is_group = |line: &serde_json::Value| line["values"].as_u64().unwrap_or(0) > 1;
-    objects.filter(|line| line["kind"] == "SAMPLE" && is_group(line)).count()
+    objects.filter(|line: &serde_json::Value| line["kind"] == "SAMPLE" && is_group(line)).count()
 }
 
 #[test]

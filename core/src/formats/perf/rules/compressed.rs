@@ -21,9 +21,10 @@ rules! {
              contradict them all the same, it states how many samples may have wrong values. If \
              nothing decides between several values, or if only Huffman-coded literals are \
              damaged, writes the records in the compressed records as they are, and drops those \
-             with bytes that are not known: bytes of the block, and copies of them in later blocks. Otherwise the length of the block \
-             is lost, and with it the place of all later copies: keeps the blocks before the \
-             fault and drops the rest of the compressed records, up to the next zstd frame. \
+             with bytes that are not known: bytes of the block, and copies of them in later \
+             blocks. Otherwise the length of the block is lost, and with it the place of all \
+             later copies: keeps the blocks before the fault and drops the rest of the compressed \
+             records, up to the next zstd frame. \
              Nothing is changed for a wrong checksum, which does not show the wrong bytes.\n\
              Class: lossy. Cost: none, the records with unknown bytes, or all records in the \
              dropped blocks.\n\

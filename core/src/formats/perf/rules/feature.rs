@@ -184,8 +184,9 @@ rules! {
             fails at this in CMDLINE, CPU_TOPOLOGY, PMU_MAPPINGS and TRACING_DATA, and at a build \
             id of more than 20 bytes in BUILD_ID. perf 7, which reads the features before the \
             records, fails in every feature but BUILD_ID and EVENT_DESC, so this also covers a \
-            recording that perf 7 or an unknown version of perf wrote, and features that contradict one another or have impossible numbers: more CPUs online than \
-            available, a CPU_TOPOLOGY without NRCPUS, a list longer than that of any machine. \
+            recording that perf 7 or an unknown version of perf wrote, and features that \
+            contradict one another or have impossible numbers: more CPUs online than available, a \
+            CPU_TOPOLOGY without NRCPUS, a list longer than that of any machine. \
             PD2004 covers all other features.",
         impact: "perf 6.1 crashes (SIGSEGV). With a malformed PMU_MAPPINGS or a truncated CMDLINE, \
             perf script and perf report show no sample; with a wrong count in CMDLINE or \

@@ -307,11 +307,11 @@ rules! {
         severity: Severity::Warning,
         summary: "a value of a sample contradicts the rest of the recording",
         problem: "A sample names the event dummy, which counts nothing; or its raw data have the \
-            id of another tracepoint (common_type) than the event of the sample. In a recording of 64 \
-            samples or more: one sample alone has a mode (the lowest bits of misc) that is not \
+            id of another tracepoint (common_type) than the event of the sample. In a recording of \
+            64 samples or more: one sample alone has a mode (the lowest bits of misc) that is not \
             defined, that of a guest, or one that contradicts its address; one sample alone has a \
-            thread that no COMM, FORK or MMAP names, and no record was lost; a time is more than an \
-            hour from those of the samples before and after it, and there is no SAMPLE_TIME.",
+            thread that no COMM, FORK or MMAP names, and no record was lost; a time is more than \
+            an hour from those of the samples before and after it, without a SAMPLE_TIME.",
         impact: "perf 6.1 shows the sample under the wrong event, thread or time, or its address \
             without a symbol.",
         remedy: Remedy::Next(
