@@ -144,15 +144,8 @@ pub(crate) fn explain(
         return stored;
     }
     let hints = format.reading_hints(files, options, &stored);
-    // The first block may be in the place of another one, instead of after other bytes.
-    let moves_beginning = |reading: &Reading| {
-        reading.cause == Cause::Exchanged && reading.range().start == 0 && reading.file == 0
-    };
-    let prefix = match hints.readings.iter().any(moves_beginning) {
-        true => None,
-        false => read_prefix(files, options),
-    };
-    if let Some(reading) = prefix {
+    let is_moved = hints.readings.iter().any(moves_beginning);
+    if let Some(reading) = (!is_moved).then(|| read_prefix(files, options)).flatten() {
         // Bytes with which no recording begins are no other reading.
         let proofs = Proofs { known: &[], codes: CopyProofs::default(), signs: &[], most: 0 };
         let read = read(files, reading, (&stored, &proofs), check);
@@ -194,6 +187,11 @@ pub(crate) fn explain(
         Some(decision) => describe_tie(stored, &decision),
         None => stored,
     }
+}
+
+/// Returns whether the first block is in the place of another one, instead of after other bytes.
+fn moves_beginning(reading: &Reading) -> bool {
+    reading.cause == Cause::Exchanged && reading.file == 0 && reading.range().start == 0
 }
 
 /// Returns whether the faults of a report may have one cause.

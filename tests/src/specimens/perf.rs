@@ -356,7 +356,7 @@ pub fn specimens() -> Vec<Specimen> {
             let last = plain.records.len() - 1;
             plain.record_size(last, u16::try_from(plain.records[last].len + 64).unwrap())
         }),
-        Specimen::new("PD1004", plain.record_type(sample, 0x1234_5678)),
+        Specimen::new("PD1004", plain.record_type(plain.first_of(3).unwrap(), 0x1234_5678)),
         Specimen::new("PD1005", plain.record_type(sample, 30)),
         Specimen::new("PD1006", {
             let bare = built("no_sample_id_all");

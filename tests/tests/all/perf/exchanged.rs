@@ -91,3 +91,40 @@ fn the_first_block_comes_back_from_the_place_of_another_one() {
     ));
     assert!(cases >= 24 && others.len() * 10 <= cases, "{} of {cases}: {others:#?}", others.len());
 }
+
+#[test]
+fn exchanged_blocks_of_features_come_back() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus/perf");
+    let names = ["clean/plain.data", "clean/group.data", "clean/wide.data", "events/four.data"];
+    let (mut cases, mut given_back) = (0, 0);
+    for (number, name) in (0_u64..).zip(names) {
+        let whole = std::fs::read(folder.join(name)).unwrap();
+        let word = |at: usize| u64::from_le_bytes(whole[at..at + 8].try_into().unwrap()) as usize;
+        let table = word(40) + word(48);
+        let mut dice = Dice::seeded(SEED.wrapping_mul(1 << 22).wrapping_add(number));
+        for _ in 0..CASES {
+            let len = 512;
+            let (first, blocks) = (table.div_ceil(len), whole.len() / len);
+            if blocks < first + 2 {
+                continue;
+            }
+            let [one, two] = [0, 1].map(|_| (first + dice.below(blocks - first)) * len);
+            let mut damaged = whole.clone();
+            damaged[one..one + len].copy_from_slice(&whole[two..two + len]);
+            damaged[two..two + len].copy_from_slice(&whole[one..one + len]);
+            let files = FileSet::single(name, &damaged);
+            if damaged == whole || !tracemend::check(&files, &Options::default()).has_errors() {
+                continue;
+            }
+
+            let (repair, target) = mended_as(name, &damaged, &Options::default());
+            cases += 1;
+            given_back += usize::from(target == whole);
+            assert!(repair.safety() != Some(Safety::Exact) || target == whole, "{name}: {one:#x}");
+        }
+    }
+    notice::say(&format!(
+        "exchanged blocks of features, seed {SEED}: {given_back} of {cases} with errors given back"
+    ));
+    assert!(cases > 8 && given_back * 2 > cases, "{given_back} of {cases}");
+}

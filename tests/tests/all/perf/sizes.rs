@@ -22,8 +22,7 @@ const SAMPLE: u32 = 9;
 /// Bits of a size: the largest records are shorter.
 const SIZE_BITS: usize = 13;
 
-/// Returns place, type and size of each record of the kernel, but for the last record: nothing
-/// shows where it ends.
+/// Returns place, type and size of each record of the kernel, and of a mark at the end.
 fn records(bytes: &[u8]) -> Vec<(usize, u32, u16)> {
     let word = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap()) as usize;
     let is_pipe = word(8) == 16;
@@ -35,8 +34,8 @@ fn records(bytes: &[u8]) -> Vec<(usize, u32, u16)> {
         found.push((at, kind, size));
         at += usize::from(size);
     }
-    found.pop();
-    found.retain(|(_, kind, _)| *kind < 64);
+    let last = found.last().map_or(0, |last| last.0);
+    found.retain(|(at, kind, _)| *kind < 64 || *at == last);
     found
 }
 

@@ -114,6 +114,8 @@ fn write(
     let (mut ends, mut unjudged) = (Vec::new(), [0_u64; 2]);
     for item in walker {
         let (end, testimony) = match item {
+            // A header that is damaged as well makes the values no better.
+            Item::Record(record) if record.found.is_some() => (record.end(), Testimony::DAMAGE),
             Item::Record(record) => {
                 let view = record.view(Layer::stored(0), 0);
                 named.note(&view, events.order());

@@ -118,6 +118,27 @@ pub enum FeatureError {
     },
 }
 
+impl FeatureError {
+    /// The bytes at which the fault begins.
+    pub const fn span(&self) -> Span {
+        match self {
+            Self::Short(error) => error.left,
+            Self::CountTooLarge { span, .. }
+            | Self::StringWithoutNul { span, .. }
+            | Self::Text { span, .. }
+            | Self::NoName { span, .. }
+            | Self::Version { span, .. }
+            | Self::OnlyInFiles { span, .. }
+            | Self::Number { span, .. }
+            | Self::EntryTooSmall { span, .. }
+            | Self::Twice { span, .. }
+            | Self::Pages { span, .. }
+            | Self::NeedsCpus { span }
+            | Self::BadMagic { span, .. } => *span,
+        }
+    }
+}
+
 impl fmt::Display for FeatureError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -380,9 +380,8 @@ impl<'a> Walker<'a> {
             }
             FrameFault::HeaderTruncated | FrameFault::PayloadPastEnd(..) => None,
         };
-        if let (Some(found), Some(end)) = (found, next)
-            && let Some(record) = self.read_up_to(end, found)
-        {
+        let end = next.unwrap_or(self.end);
+        if let Some(record) = found.and_then(|found| self.read_up_to(end, found)) {
             return self.accept(record);
         }
         Item::Damage(self.skip_to(next, fault))

@@ -63,7 +63,8 @@ impl<'a> Walker<'a> {
     }
 
     /// Whether the size of a record, and not its content, is damaged: content that fits other sizes
-    /// may have lost bytes, unless one bit makes the difference or the stored size is none.
+    /// may have lost bytes, unless one bit makes the difference or the stored size is less
+    /// than a header.
     fn is_size_damaged(&self, record: &Record<'_>, found: Frame) -> bool {
         if found.size < RECORD_HEADER {
             return true;

@@ -32,7 +32,9 @@ use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};
 
 /// Sizes of the blocks in which disks, file systems and transfers move files.
-const SIZES: [u64; 8] = [512, 1_024, 2_048, 4_096, 8_192, 16_384, 32_768, 65_536];
+pub(super) const SIZES: [u64; 8] = [512, 1_024, 2_048, 4_096, 8_192, 16_384, 32_768, 65_536];
+/// The meaning of the place of the records as a witness.
+const CHAIN: &str = "the records follow one another to their end";
 /// Bytes of the file for each header that may be read, as a power of two: a pair that does not fit
 /// costs three headers or so, and records have 40 bytes.
 const PER_HEADER: u32 = 2;
@@ -69,7 +71,7 @@ pub(super) fn find(source: &Source<'_>, most: u64) -> Vec<Reading> {
                 }
                 let pair = Pair(block(first, len), block(second, len));
                 if chain.walk(&pair.exchanged(source), from, &mut most).is_ok() {
-                    readings.push(pair.reading(source, chain.stated));
+                    readings.push(pair.reading(source, (chain.stated, CHAIN)));
                 }
             }
         }
@@ -95,7 +97,7 @@ pub(super) fn find_first(source: &Source<'_>, most: u64) -> Vec<Reading> {
             let Some(chain) = Chain::of(&whole) else { continue };
             if chain.walk(&whole, chain.start, &mut most).is_ok() {
                 let magic = Span::sized(Layer::stored(0), pair.1.start, 8);
-                let reading = pair.reading(source, chain.stated);
+                let reading = pair.reading(source, (chain.stated, CHAIN));
                 readings.push(reading.witness(magic, "the magic, which begins the file"));
             }
         }
@@ -104,22 +106,22 @@ pub(super) fn find_first(source: &Source<'_>, most: u64) -> Vec<Reading> {
 }
 
 /// Returns the number of the block of `len` bytes that holds the byte at `at`.
-fn number_of(at: u64, len: u64) -> u64 {
+pub(super) fn number_of(at: u64, len: u64) -> u64 {
     at.checked_div(len).unwrap_or(0)
 }
 
 /// Returns block number `number`.
-fn block(number: u64, len: u64) -> Range<u64> {
+pub(super) fn block(number: u64, len: u64) -> Range<u64> {
     let start = number.saturating_mul(len);
     start..start.saturating_add(len)
 }
 
 /// Two blocks, the earlier one first.
-struct Pair(Range<u64>, Range<u64>);
+pub(super) struct Pair(pub(super) Range<u64>, pub(super) Range<u64>);
 
 impl Pair {
     /// Returns the file with the blocks in each other's places.
-    fn exchanged<'s>(&self, source: &Source<'s>) -> Source<'s> {
+    pub(super) fn exchanged<'s>(&self, source: &Source<'s>) -> Source<'s> {
         let Self(one, two) = self;
         let (start, between, end) = (0..one.start, one.end..two.start, two.end..source.len());
         let parts = [start, two.clone(), between, one.clone(), end];
@@ -127,7 +129,12 @@ impl Pair {
         Source::from_pieces(slices)
     }
 
-    fn reading(&self, source: &Source<'_>, stated: Span) -> Reading {
+    /// Returns the reading, with the bytes that show it and their meaning.
+    pub(super) fn reading(
+        &self,
+        source: &Source<'_>,
+        (shown_by, meaning): (Span, &'static str),
+    ) -> Reading {
         let change = |range: &Range<u64>, from: &Range<u64>| {
             let insert = source.read(from.start, from.end).into_owned();
             Change { range: range.clone(), insert }
@@ -136,7 +143,7 @@ impl Pair {
         let reading = Reading::exchanged(0, vec![change(one, two), change(two, one)]);
         // The borders are only likely, see the module.
         let reading = Reading { is_determined: false, ..reading };
-        reading.witness(stated, "the records follow one another to their end")
+        reading.witness(shown_by, meaning)
     }
 }
 

@@ -11,7 +11,9 @@ use super::peek::Peek;
 use super::proof::{Assigned, Proof, fitting};
 use super::table_reading::TableReading;
 use super::table_search::{Records, find_table};
-use super::{Correction, Part, Restoration, blank, disputes, events, headless, shape, unordered};
+use super::{
+    Correction, Part, Restoration, blank, disputes, events, find_headless, shape, unordered,
+};
 use crate::formats::perf::decode::feature;
 use crate::formats::perf::decode::frame::frame;
 use crate::formats::perf::decode::header::{self, Body, FlagWords, Flags, Section};
@@ -36,7 +38,7 @@ pub(super) fn restore(files: &FileSet<'_>, limits: &Limits) -> Restoration {
     let first = source.read(0, 8);
     let order = header::magic(&first).map(|(order, _)| order);
     let near = nearest_magic(&first);
-    let headless = if near.is_none() { headless::find(&source, limits) } else { None };
+    let headless = if near.is_none() { find_headless(&source, limits) } else { None };
     let piped = headless.map(|(order, _)| (order, magic_of(order)));
     let nearest = near.or(piped).unwrap_or_else(|| magic_of_fields(&source));
     let order = order.unwrap_or(nearest.0);

@@ -8,9 +8,7 @@
 //! Only a pipe has records with attrs, features or tracing data, and nothing after its records.
 //! `perf inject` leaves features in the file that it makes of a pipe; that has a feature table.
 
-use super::displaced;
 use super::magic::magic_of;
-use super::peek::Peek;
 use crate::formats::perf::decode::attr_record::read_record;
 use crate::formats::perf::decode::feature::{self, Machine};
 use crate::formats::perf::decode::frame::{Record, frame};
@@ -38,17 +36,18 @@ pub(super) fn find(source: &Source<'_>, limits: &Limits) -> Option<(Order, u64)>
     if header::magic(&source.read(0, 8)).is_some() {
         return None;
     }
-    let found = [Order::Little, Order::Big].into_iter().find_map(|order| {
+    [Order::Little, Order::Big].into_iter().find_map(|order| {
         let first = first_record(source, order, limits)?;
         Some((order, first))
-    });
-    found.filter(|(order, _)| !displaced::has_table(Peek { source, order: *order }, limits))
+    })
 }
 
 /// Returns the reading that puts the header before the first record, if there is no room to write
 /// it over other bytes.
-pub(super) fn read(source: &Source<'_>, limits: &Limits) -> Option<Reading> {
-    let (order, first) = find(source, limits).filter(|(_, first)| *first < HEADER_SIZE_PIPE)?;
+pub(super) fn read(source: &Source<'_>, (order, first): (Order, u64)) -> Option<Reading> {
+    if first >= HEADER_SIZE_PIPE {
+        return None;
+    }
     let header = [*magic_of(order), order.bytes(HEADER_SIZE_PIPE)].concat();
     let rest = source.read(0, first);
     let is_rest = header.ends_with(&rest);

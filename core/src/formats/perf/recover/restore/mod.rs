@@ -25,7 +25,7 @@
 //!  described odd_values hints   the copies in EVENT_DESC, and values that no recorder writes
 //!  abi                     attrs that are larger than asked for, and their copies
 //!  displaced               bytes that were inserted before the records, or are missing there
-//!  exchanged               two blocks that changed places
+//!  exchanged mixed         two blocks that changed places, of the records or of the features
 //!  salvage                 the parts that can be trusted, if the outline cannot be restored
 //! ```
 
@@ -47,6 +47,7 @@ mod identity;
 mod ids;
 mod layout;
 mod magic;
+mod mixed;
 mod odd_values;
 mod parted;
 mod peek;
@@ -65,6 +66,7 @@ use std::collections::BTreeMap;
 pub use self::abi::{LargeAttr, LargeAttrs, Obstacle};
 pub use self::blank::Blank;
 pub use self::displaced::{find as find_displaced, find_range as find_displacement};
+use self::peek::Peek;
 pub use self::salvage::{Salvage, described_in, read_events, salvage, salvage_pipe};
 use crate::kit::cursor::Order;
 use crate::kit::source::Source;
@@ -297,7 +299,14 @@ pub fn is_blank(source: &Source<'_>) -> bool {
 
 /// Whether a file is a pipe without its header.
 pub fn is_headless(source: &Source<'_>, limits: &Limits) -> bool {
-    headless::find(source, limits).is_some()
+    find_headless(source, limits).is_some()
+}
+
+/// Returns the byte order and the first record of a pipe without its header. A file with features
+/// is not one: perf inject leaves records of a pipe in it.
+fn find_headless(source: &Source<'_>, limits: &Limits) -> Option<(Order, u64)> {
+    let found = headless::find(source, limits);
+    found.filter(|(order, _)| !displaced::has_table(Peek { source, order: *order }, limits))
 }
 
 /// Restores the outline of a recording. Reads the records only if something contradicts.

@@ -21,7 +21,9 @@ mod place;
 pub use self::place::find as find_range;
 use super::described;
 use super::exchanged;
+use super::find_headless;
 use super::headless;
+use super::mixed;
 use super::peek::Peek;
 use super::shape;
 use crate::formats::perf::decode::header::{self, Section};
@@ -69,10 +71,14 @@ pub fn find(source: &Source<'_>, limits: &Limits) -> Hints {
         hints.readings = piped::find(source);
     }
     if hints.readings.is_empty() {
-        hints.readings.extend(headless::read(source, limits));
+        let headless = find_headless(source, limits);
+        hints.readings.extend(headless.and_then(|found| headless::read(source, found)));
     }
     if hints.readings.is_empty() {
         hints.readings = exchanged::find(source, most_headers);
+    }
+    if hints.readings.is_empty() {
+        hints.readings = mixed::find(source);
     }
     hints
 }
