@@ -90,7 +90,10 @@ impl RecordCheck {
         let is_only = match found {
             0 => (1..1 << TYPE_BITS)
                 .all(|kind| kind == record.frame.kind || !self.has_fields_of(record, kind)),
-            found => !kind::ANY_BODY.contains(&found),
+            found => {
+                let is_flipped = (found ^ record.frame.kind).count_ones() == 1;
+                is_flipped && !kind::ANY_BODY.contains(&found)
+            }
         };
         // Noise in the type of a sample can be one bit from a type that fits its body as well.
         let may_be_sample = record.frame.kind != kind::SAMPLE

@@ -1,7 +1,6 @@
 //! A record with a damaged size, or a header that is lost: its fields fill the bytes up to the next
 //! record.
 
-use super::torn::APART;
 use super::{Reach, Walker};
 use crate::formats::perf::decode::event::SampleRead;
 use crate::formats::perf::decode::expand::Wrapper;
@@ -19,6 +18,11 @@ const MAPPED_AT: u64 = 8;
 const MOST: u64 = 0xffff;
 /// The records of perf whose lists have the lengths that they state.
 const LISTS: [u32; 2] = [kind::THREAD_MAP, kind::CPU_MAP];
+/// The highest number of a thread, `PID_MAX_LIMIT` of include/linux/threads.h.
+const THREAD_MAX: u32 = 4 << 20;
+/// Nanoseconds between records that follow one another: perf writes a buffer at least every second
+/// or when it is full.
+const NEAR: u64 = 10_000_000_000;
 /// Records after one among which a time is sought.
 const NEIGHBOURS: usize = 8;
 
@@ -93,7 +97,7 @@ impl<'a> Walker<'a> {
         let before = Self { at: self.past.last, run: &[], ..self.clone() }.read_record();
         let mut around = after.take(NEIGHBOURS).chain(before);
         let near = around.find_map(|one| time_of(&one));
-        near.is_some_and(|near| near.abs_diff(time) <= APART)
+        near.is_some_and(|near| near.abs_diff(time) <= NEAR)
     }
 
     /// Reads the record at the position, whose stored header is `found`, as one with another
@@ -109,7 +113,9 @@ impl<'a> Walker<'a> {
             let is_typed = found.kind == kind::SAMPLE;
             let has_time = sample.origin.time.map_or(is_typed, |time| time != 0);
             let is_named = |id| is_typed || self.events.is_some_and(|all| all.find(id).is_some());
-            if !is_whole || !has_time || !sample.origin.id.is_none_or(is_named) {
+            let has_thread = sample.origin.tid.is_none_or(|tid| is_typed || may_be_thread(tid));
+            let is_event = sample.origin.id.is_none_or(is_named);
+            if !is_whole || !has_time || !is_event || !has_thread {
                 return None;
             }
             if !is_typed && (frame.misc == 0 || frame.has_unused_misc()) {
@@ -149,6 +155,11 @@ impl<'a> Walker<'a> {
         self.budget = budget;
         self.read_up_to(next?, record.frame)
     }
+}
+
+/// Whether a number may be that of a thread: -1 is one that ended.
+const fn may_be_thread(tid: u32) -> bool {
+    tid <= THREAD_MAX || tid == u32::MAX
 }
 
 /// Returns `misc` for code or data at an address.

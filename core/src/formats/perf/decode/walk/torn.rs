@@ -13,7 +13,7 @@ use crate::model::limits::{Limits, WINDOW};
 
 /// Nanoseconds between a sample and the one before it in the file, at most: the buffers of the CPUs
 /// are written in turns.
-pub(super) const APART: u64 = 600_000_000_000;
+const APART: u64 = 600_000_000_000;
 
 impl<'a> Walker<'a> {
     /// Ends the payload of TRACING_DATA before the records that it reaches over: bytes of it are
