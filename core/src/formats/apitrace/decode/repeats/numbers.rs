@@ -180,19 +180,24 @@ impl Numbers {
 }
 
 /// Returns the numbers that differ in one bit from one, as they would not by chance: neither by
-/// rounding, nor as two round numbers or two opposite ones do.
+/// rounding, nor by a small factor, nor as two round numbers or two opposite ones do.
 fn neighbours(number: Number) -> impl Iterator<Item = Number> {
     /// Bits of a fraction that differ by rounding.
     const ROUNDING: u32 = 4;
-    let bits = match number {
-        Number::Float(bits) if is_round(bits.into(), f32::MANTISSA_DIGITS, 8) => 0..0,
-        Number::Float(_) => ROUNDING..31,
-        Number::Double(bits) if is_round(bits, f64::MANTISSA_DIGITS, 11) => 0..0,
-        Number::Double(_) => ROUNDING..63,
-        Number::Unsigned(value) if value < INTEGER_MIN => 0..0,
-        Number::Unsigned(_) => 0..64,
+    /// Bits of the exponent that multiply by 2, 4 and 16: a program halves and doubles.
+    const FACTORS: u32 = 3;
+    let (bits, fraction_bits) = match number {
+        Number::Float(_) | Number::Double(_) if is_written(number) => (0..0, 0),
+        Number::Float(bits) if is_round(bits.into(), f32::MANTISSA_DIGITS, 8) => (0..0, 0),
+        Number::Float(_) => (ROUNDING..31, f32::MANTISSA_DIGITS.saturating_sub(1)),
+        Number::Double(bits) if is_round(bits, f64::MANTISSA_DIGITS, 11) => (0..0, 0),
+        Number::Double(_) => (ROUNDING..63, f64::MANTISSA_DIGITS.saturating_sub(1)),
+        Number::Unsigned(value) if value < INTEGER_MIN => (0..0, 0),
+        Number::Unsigned(_) => (0..64, u64::BITS),
     };
-    bits.filter_map(move |bit| {
+    let is_factor =
+        move |bit: &u32| (fraction_bits..fraction_bits.saturating_add(FACTORS)).contains(bit);
+    bits.filter(move |bit| !is_factor(bit)).filter_map(move |bit| {
         let one = 1_u64.wrapping_shl(bit);
         Some(match number {
             Number::Float(bits) => Number::Float(bits ^ u32::try_from(one).ok()?),
@@ -204,8 +209,20 @@ fn neighbours(number: Number) -> impl Iterator<Item = Number> {
     })
 }
 
-/// Whether a number is one that people write, such as 0.5, 30 or 1000: few bits, and neither huge
-/// nor tiny.
+/// Whether a fraction is one that people write, such as 0.13 or 2.25, or comes close to one by
+/// rounding: it has few decimal digits, and one in which a bit was inverted has many.
+fn is_written(number: Number) -> bool {
+    const DIGITS: usize = 3;
+    let text = match number {
+        Number::Float(bits) => format!("{:.5e}", f32::from_bits(bits)),
+        Number::Double(bits) => format!("{:.5e}", f64::from_bits(bits)),
+        Number::Unsigned(_) => return true,
+    };
+    let fraction = text.split('e').next().unwrap_or_default().trim_end_matches('0');
+    fraction.bytes().filter(u8::is_ascii_digit).count() <= DIGITS
+}
+
+/// Whether a number has few bits, as 0.5, 30 and 1000, and is neither huge nor tiny.
 fn is_round(bits: u64, digits: u32, exponent_bits: u32) -> bool {
     const BITS: u32 = 6;
     const EXPONENT: u64 = 20;
@@ -263,6 +280,39 @@ mod tests {
         assert_eq!(with(&[flipped(30.0, 12), flipped(30.0, 12)]), []);
         let few = floats(&[0.309_017, 0.5]).repeat(7);
         assert_eq!(rare([few, floats(&[flipped(0.309_017, 9)])].concat()), []);
+    }
+
+    /// Numbers below a bound that follow from a seed.
+    fn draws(seed: u64) -> impl FnMut(u64) -> u64 {
+        let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+        move |below| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            (state >> 11) % below
+        }
+    }
+
+    #[test]
+    fn coordinates_that_a_program_computes_are_not_rare_however_often_each_is_used() {
+        for seed in 1..=400 {
+            let mut draw = draws(seed);
+            let step = [0.01_f32, 0.02, 0.05, 0.1, 0.125, 0.3, 1.3][to_usize(draw(7))];
+            let is_halved = draw(2) == 0;
+            let count = if is_halved { 12_u8 } else { 40 };
+            let mut all = Vec::new();
+            for index in 0..count {
+                let value = match is_halved {
+                    true => 0.309_017 * 2_f32.powi(i32::from(index) - 6),
+                    false => (f32::from(index) - 20.0) * step,
+                };
+                // One number is used once.
+                let uses = if index == 7 { 1 } else { 2 + draw(9) };
+                all.extend((0..uses).map(|_| value));
+            }
+            let found = rare(floats(&all));
+            assert_eq!(found, [], "seed {seed}, step {step}, halves {is_halved}");
+        }
     }
 
     #[test]
