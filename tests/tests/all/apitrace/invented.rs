@@ -128,3 +128,83 @@ fn a_chunk_inside_a_brotli_stream_does_not_make_it_a_file_of_chunks() {
     assert_eq!(loud.count(), 0);
     assert!(stream_bytes(&Source::new(&file), u64::MAX) == stream.bytes);
 }
+
+#[test]
+fn damage_in_an_enter_is_not_taken_for_a_wrong_number_in_its_leave() {
+    for seed in Share::one_in(1).of(0..60) {
+        let mut numbers = Numbers::of(seed as u64);
+        let mut stream = call_heavy(40);
+        let mut functions = call_functions(&stream.bytes);
+        for _ in 0..12 {
+            let frames = 20 + numbers.below(20) as u64;
+            for _ in 0..frames {
+                stream.call(0, 20, &[Value::Bitmask(1, 0x4001)]);
+            }
+            functions.extend(vec![20; frames as usize]);
+            // An argument of another function, and the rest of the enter as the leave of a call
+            // that does not exist.
+            let (index, wrong) =
+                (numbers.below(2) as u64 + 1, 300_000 + numbers.below(9_999) as u64);
+            stream.enter(0, 23, 3, &[Detail::Arg(index, Value::Uint(frames))]);
+            stream.raw(&[1]).raw(&uint(wrong)).raw(&[2, 0, 0]);
+            functions.push(PLACEHOLDER_ID);
+        }
+        for _ in 0..40 {
+            stream.call(0, 21, &[]);
+        }
+        functions.extend([21; 40]);
+        for container in [Container::Snappy, Container::Gzip] {
+            let name = format!("seed {seed}, {container:?}");
+            let left = call_functions(&repaired_stream(&name, &container.file(&stream.bytes)));
+            assert_eq!(left, functions, "{name}");
+        }
+    }
+}
+
+#[test]
+fn an_index_that_is_out_of_range_is_the_one_that_the_event_lacks() {
+    for seed in Share::one_in(1).of(0..60) {
+        let mut numbers = Numbers::of(seed as u64);
+        let (mut stream, mut places) = (call_heavy(10), Vec::new());
+        for _ in 0..40 {
+            let count = 2 + numbers.below(3) as u64;
+            let damaged = numbers.below(count as usize) as u64;
+            let values = (0..count).map(|index| Detail::Arg(index, Value::Uint(index * 1_000)));
+            let call = stream.enter(0, 80 + count, count, &values.collect::<Vec<_>>());
+            let end = stream.bytes.len();
+            stream.leave(call, &[]);
+            // An argument takes five bytes, but for the first one, which has a value of one byte.
+            let after: usize = (damaged..count).map(|index| if index == 0 { 4 } else { 5 }).sum();
+            places.push(end - after);
+        }
+        let sound = stream.bytes.clone();
+        let mut damaged = sound.clone();
+        for place in places {
+            assert!(damaged[place] < 4, "an index");
+            let is_damaged = numbers.below(6) == 0;
+            damaged[place] ^= if is_damaged { 0x08 << numbers.below(4) } else { 0 };
+        }
+        let name = format!("seed {seed}");
+        let left = repaired_stream(&name, &Container::Snappy.file(&damaged));
+        assert!(left == sound, "{name}");
+    }
+}
+
+#[test]
+fn the_last_leave_of_a_trace_is_not_a_call_of_a_function_that_nothing_defines() {
+    for seed in Share::one_in(1).of(0..60) {
+        let mut numbers = Numbers::of(seed as u64);
+        let mut stream = call_heavy(2 + numbers.below(400) as u64);
+        let cut = stream.bytes.len() - numbers.below(40);
+        let sound = call_functions(&stream.bytes[..cut]).len();
+        (0..numbers.below(300)).for_each(|_| _ = stream.call(0, 22, &[1.0, 2.0].map(Value::Float)));
+        let call = stream.enter(0, 24, 1, &[Detail::Arg(0, Value::Opaque(0x5555_0000))]);
+        let end = stream.bytes.len() - 1;
+        stream.leave(call, &[Detail::Ret(Value::Uint(7))]);
+        let noise: Vec<u8> = (cut..end).map(|_| 0x20 + numbers.below(90) as u8).collect();
+        stream.bytes[cut..end].copy_from_slice(&noise);
+        let name = format!("seed {seed}");
+        let left = repaired_stream(&name, &Container::Snappy.file(&stream.bytes));
+        assert!(call_functions(&left).len() <= sound, "{name}");
+    }
+}

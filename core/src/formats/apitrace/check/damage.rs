@@ -15,7 +15,7 @@ use crate::formats::apitrace::repair::damage::{DamageRepair, DonorOrigin};
 use crate::formats::apitrace::repair::fixes::FixPlan;
 use crate::formats::apitrace::rules;
 use crate::kit::num::to_u64;
-use crate::kit::ranges::count_numbers;
+use crate::kit::ranges::{HELD, count_numbers};
 use crate::kit::words::{byte_count, list, plural, range};
 use crate::model::edit::{Fix, Safety};
 use crate::model::{Finding, Rule};
@@ -30,6 +30,8 @@ impl<'r> TraceCheck<'r, '_> {
         let units_end = self.units_end();
         let mut repair = DamageRepair::new(self.editor, &self.trace, self.definitions(), units_end);
         let leaves = std::mem::take(&mut self.trace.tracker.lost_calls.leaves);
+        // Bytes that stand for lost ones are written with the first region, at least one per call.
+        let mut incomplete = count_numbers(self.trace.tracker.lost_calls.incomplete.at_most(HELD));
         let regions = self.take_regions();
         let mut starts: Vec<u64> = regions.iter().map(|region| region.start).skip(1).collect();
         starts.push(u64::MAX);
@@ -56,19 +58,25 @@ impl<'r> TraceCheck<'r, '_> {
             }
             // A leave whose enter was lost would contradict the placeholder of its call.
             let of_region = leaves.iter().filter(|one| (region.start..until).contains(&one.start));
-            edits.extend(of_region.filter_map(|leave| {
+            let drops = of_region.filter_map(|leave| {
                 Some(self.editor.edit(leave.start, leave.end, Vec::new(), leave.place?))
-            }));
+            });
+            let before = edits.len();
+            edits.extend(drops);
+            let dropped_leaves = to_u64(edits.len().saturating_sub(before));
             let summary = self.region_summary(&region);
             let is_chosen = self.donor.is_some_and(|donor| donor.origin == DonorOrigin::Chosen);
             let has_placeholders = !is_chosen && self.count_made_up(&region.definitions()) > 0;
-            let dropped_leaves =
+            let wrong_leaves =
                 region.warnings.iter().filter(|(warning, _)| warning.kind.is_leave()).count();
+            let wrong_leaves = to_u64(wrong_leaves);
+            let altered = to_u64(region.warnings.len()).saturating_sub(wrong_leaves);
             edits.extend(region.warnings.into_iter().map(|(_, edit)| edit));
             // Even if it only adds to the stream: the damaged unit is written again, and bytes that
             // nobody knows to be sound are stored as if they were.
             let mut plan = FixPlan::of_stream(Safety::Lossy, summary, edits);
-            plan.events_lost = to_u64(dropped_leaves);
+            plan.events_lost = dropped_leaves.saturating_add(wrong_leaves);
+            plan.events_altered = altered.saturating_add(std::mem::take(&mut incomplete));
             plan.option = has_placeholders.then_some("--donor other.trace");
             self.add_with_plan(finding, plan);
         }

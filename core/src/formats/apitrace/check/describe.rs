@@ -16,6 +16,8 @@ use crate::model::edit::Safety;
 pub(super) enum WarningFix {
     /// It drops the part, which is named here.
     Drop(&'static str),
+    /// It writes this index of an argument.
+    Index(u64),
     /// It writes null in the place of the result.
     Null,
     /// It writes this number in the leave, as a fix of this class.
@@ -27,13 +29,13 @@ pub(super) type Described = (&'static Rule, String, Option<WarningFix>);
 
 pub(super) fn describe_warning(kind: WarningKind) -> Described {
     match kind {
-        WarningKind::ArgumentIndex { index, count } => (
+        WarningKind::ArgumentIndex { index, count, missing } => (
             &rules::ARGUMENT_INDEX,
             format!(
                 "argument index {index} is out of range: the function has {}",
                 plural(count, "argument")
             ),
-            Some(WarningFix::Drop("the argument")),
+            Some(missing.map_or(WarningFix::Drop("the argument"), WarningFix::Index)),
         ),
         WarningKind::ArgumentOrder(index) => (
             &rules::ARGUMENT_ORDER,

@@ -42,6 +42,9 @@ impl TraceCheck<'_, '_> {
             };
             let (safety, summary) = match fix {
                 WarningFix::Drop(part) => (Safety::Lossy, format!("drop {part}")),
+                WarningFix::Index(index) => {
+                    (Safety::Lossy, format!("write the index {index} of the argument"))
+                }
                 WarningFix::Null => (Safety::Lossy, "replace the result by null".to_string()),
                 WarningFix::Number(call, safety) => {
                     (safety, format!("write the number {call} in the leave"))
@@ -49,7 +52,10 @@ impl TraceCheck<'_, '_> {
             };
             let mut plan = FixPlan::of_stream(safety, summary, [edit]);
             plan.events_lost = u64::from(warning.kind.is_leave());
-            plan.events_altered = u64::from(!matches!(fix, WarningFix::Drop(_)));
+            plan.events_altered = u64::from(!warning.kind.is_leave());
+            if plan.events_altered > 0 && matches!(fix, WarningFix::Drop(_)) {
+                self.trace.tracker.lost_calls.incomplete.add(warning.call.0, warning.call.0);
+            }
             if let WarningFix::Number(..) = fix {
                 plan.unit_witness =
                     Some("the rest of the chunk: its enters and leaves show which call is open");
@@ -71,6 +77,9 @@ impl TraceCheck<'_, '_> {
         match (fix?, warning.part) {
             (WarningFix::Drop(_), Some((start, end))) if start < end => {
                 Some(self.editor.edit(start, end, Vec::new(), place))
+            }
+            (WarningFix::Index(index), Some((start, end))) => {
+                Some(self.editor.edit(start, end, encode::uint(index), place))
             }
             (WarningFix::Null, Some((start, end))) if start < end => {
                 let bytes = vec![layout::detail::RET, layout::kind::NULL];

@@ -159,8 +159,15 @@ impl Definitions {
     /// Removes a definition.
     pub fn remove(&mut self, space: Space, id: u64) {
         self.order.retain(|one| *one != (space, id));
+        self.forget(space, id);
+    }
+
+    fn forget(&mut self, space: Space, id: u64) {
         if let Some(cell) = self.table_mut(space).cell_mut(id) {
             *cell = 0;
+        }
+        if let Some(raw) = &mut self.raw {
+            raw.remove(&(space, id));
         }
     }
 
@@ -188,12 +195,7 @@ impl Definitions {
     pub fn take_back(&mut self, mark: usize) {
         while self.order.len() > mark {
             let Some((space, id)) = self.order.pop() else { return };
-            if let Some(cell) = self.table_mut(space).cell_mut(id) {
-                *cell = 0;
-            }
-            if let Some(raw) = &mut self.raw {
-                raw.remove(&(space, id));
-            }
+            self.forget(space, id);
         }
     }
 }

@@ -82,7 +82,8 @@ rules! {
         severity: Severity::Error,
         summary: "the call number of a leave is wrong",
         problem: "A leave carries the number of its call. This number belongs to no open call, and \
-            exactly one call that was open then was never left: the leave is its own.",
+            exactly one call that was open then was never left: the leave is its own. With it, \
+            that call has all arguments of its function.",
         impact: "apitrace 11.1 skips the leave and exits 0. dump marks the call as incomplete, and \
             its result and output arguments are lost.",
         remedy: Remedy::Fix("Writes the number of the open call.\n\

@@ -13,8 +13,10 @@ rules! {
             not below the number of arguments of the signature.",
         impact: "apitrace dump 11.1 crashes (SIGSEGV). It reads the name of the argument past the \
             end of the list of names and prints no call at all.",
-        remedy: Remedy::Fix("Drops the argument; the call and its other arguments stay.\n\
-            Class: lossy. Cost: the value of this argument.\n\
+        remedy: Remedy::Fix("Writes the index of the only argument that the event lacks: a call \
+            has all arguments of its function, and an enter those that other enters have. If \
+            several are missing, drops the argument; the call and its other arguments stay.\n\
+            Class: lossy. Cost: the value of an argument that is dropped.\n\
             Run:\n\
             \x20 tracemend repair app.trace -o repaired.trace"),
         source: "apitrace 11.1, lib/trace/trace_dump.cpp: Dumper::visit; measured with dump",
@@ -228,9 +230,10 @@ rules! {
             in one bit, between them in all other lists or rounds. Or a name occurs once and its \
             neighbour at least twice, or has a part that no other name has; or a list of names \
             has one character that no name has. Or all numbers of an argument repeat but one, \
-            which differs in one bit from another, not by rounding, and is not a round number; or \
-            a number interrupts a row of numbers that count upwards, and one bit continues the \
-            row. The value may be damaged: nothing in the trace proves it.",
+            which differs in one bit from another, not by rounding or by a factor of 2, 4 or 16, \
+            and is neither a round number nor one of few decimal digits; or a number interrupts \
+            a row of numbers that count upwards, and one bit continues the row. The value may be \
+            damaged: nothing in the trace proves it.",
         impact: "apitrace 11.1 shows the value as it is. replay cannot map a handle that no call \
             returned.",
         remedy: Remedy::Next("Nothing has to be done if the program passes such a value. If it \

@@ -11,7 +11,7 @@ use super::parser::{Parser, State};
 use super::tokens::{Tokens, plain_uint};
 use super::{CountField, Space, SymbolUse, TokenSink};
 use crate::formats::apitrace::decode::repeats::Number;
-use crate::formats::apitrace::decode::usage::shapes::{Shape, type_of};
+use crate::formats::apitrace::decode::usage::shape::{Shape, type_of};
 use crate::formats::apitrace::layout::{
     ID_MAX, TEXT_LOOKED_AT, VERSION_THREADS, detail, event, kind,
 };

@@ -9,7 +9,7 @@ use crate::formats::apitrace::decode::calls::OpenCall;
 use crate::formats::apitrace::decode::definitions::KnownId;
 use crate::formats::apitrace::decode::tracker::overlaps::Overlaps;
 use crate::formats::apitrace::decode::usage::results::Conversion;
-use crate::formats::apitrace::decode::usage::shapes::Shape;
+use crate::formats::apitrace::decode::usage::shape::Shape;
 use crate::kit::num::{to_u64, to_usize};
 
 /// Events that can be taken back: a power of two, as they are kept in a ring.
@@ -57,6 +57,8 @@ pub struct RecentEvent {
     pub is_inside_out: bool,
     /// Whether a string in it was longer than the bytes at hand.
     pub has_long_string: bool,
+    /// Whether it is an enter that lacks an argument which others have.
+    pub is_partial: bool,
     /// The number of definitions before it.
     pub(super) definitions_before: usize,
 }
@@ -77,6 +79,7 @@ impl RecentEvent {
             is_nested,
             is_inside_out: false,
             has_long_string: false,
+            is_partial: false,
             definitions_before,
         }
     }
@@ -103,6 +106,7 @@ pub(super) struct StoredEvent {
     kind: StoredKind,
     has_warning: bool,
     has_long_string: bool,
+    is_partial: bool,
 }
 
 /// Converts a number that is far below 4,294,967,295: a thread, an id, or a count of definitions.
@@ -114,7 +118,7 @@ fn narrow(number: u64) -> u32 {
 impl StoredEvent {
     #[inline(always)]
     fn of(event: RecentEvent) -> Self {
-        let RecentEvent { start, has_warning, has_long_string, .. } = event;
+        let RecentEvent { start, has_warning, has_long_string, is_partial, .. } = event;
         let (number, open, kind) = match event.effect {
             EventEffect::Enter(open) if event.is_nested => {
                 (open.number, Some(open), StoredKind::NestedEnter)
@@ -136,11 +140,12 @@ impl StoredEvent {
             kind,
             has_warning,
             has_long_string,
+            is_partial,
         }
     }
 
     fn event(self) -> RecentEvent {
-        let Self { start, number, kind, has_warning, has_long_string, .. } = self;
+        let Self { start, number, kind, has_warning, has_long_string, is_partial, .. } = self;
         let (thread, function) = (u64::from(self.thread), u64::from(self.function));
         let open = OpenCall { number, thread, function };
         let effect = match kind {
@@ -157,6 +162,7 @@ impl StoredEvent {
             is_nested: kind == StoredKind::NestedEnter,
             is_inside_out: kind == StoredKind::InsideOutLeave,
             has_long_string,
+            is_partial,
             definitions_before: to_usize(u64::from(self.definitions_before)),
         }
     }
@@ -269,6 +275,8 @@ pub struct History {
     pub count: u64,
     recent: LatestEvents,
     pub(super) current: Option<CurrentEvent>,
+    /// The arguments of the latest enter.
+    pub(super) latest_enter: Shape,
     /// Enters without details in a row since the latest leave of an open call.
     pub(super) enters_in_a_row: u64,
     /// Leaves in a row that belong to no call or leave it from the outside in.
@@ -289,12 +297,14 @@ impl History {
 
     /// Returns the offset of the earliest of the latest events that contradicts those before it.
     /// Leaves with the numbers of their calls show that what lies before them is not part of damage
-    /// after them.
+    /// after them; one is enough for an enter that lacks an argument.
     pub fn find_first_contradiction(&self) -> Option<u64> {
         let (mut first, mut leaves) = (None, 0_u32);
         for event in self.recent().rev().take(CONTRADICTION_REACH) {
             if event.has_warning {
                 (first, leaves) = (Some(event.start), 0);
+            } else if event.is_partial && leaves == 0 {
+                first = Some(event.start);
             } else if has_open_call(&event) && !event.is_inside_out {
                 leaves = leaves.saturating_add(1);
             }
@@ -335,6 +345,14 @@ impl History {
             EventEffect::Leave { number, .. } => number == other,
         });
         first.is_some_and(|event| matches!(event.effect, EventEffect::Enter(_)))
+    }
+
+    /// Returns the latest event, if it is the enter of a call.
+    pub fn latest_enter(&self) -> Option<OpenCall> {
+        match self.recent().next_back()?.effect {
+            EventEffect::Enter(open) => Some(open),
+            EventEffect::Leave { .. } => None,
+        }
     }
 
     /// Whether the present event is an enter.
@@ -406,6 +424,21 @@ mod tests {
     }
 
     #[test]
+    fn an_enter_that_lacks_an_argument_is_part_of_damage_if_no_leave_follows_it() {
+        let mut history = History::default();
+        let open = OpenCall { number: 7, thread: 0, function: 1 };
+        let leave = EventEffect::Leave { number: 7, open: Some(open) };
+        let mut push = |start, effect, is_partial| {
+            let usual = RecentEvent::usual(start, effect, false, 0);
+            history.push(RecentEvent { is_partial, ..usual });
+            history.find_first_contradiction()
+        };
+        assert_eq!(push(0, EventEffect::Enter(open), true), Some(0));
+        assert_eq!(push(1, EventEffect::Enter(open), false), Some(0));
+        assert_eq!(push(2, leave, false), None);
+    }
+
+    #[test]
     fn the_latest_events_are_kept_in_order() {
         let mut history = History::default();
         let open = OpenCall { number: 7, thread: 0, function: 1 };
@@ -444,6 +477,7 @@ mod tests {
                     is_nested,
                     is_inside_out,
                     has_long_string,
+                    is_partial: has_warning,
                     definitions_before: 1 << 20,
                 };
                 let again = StoredEvent::of(event).event();

@@ -5,7 +5,8 @@ use super::events::most_unmatched;
 use super::overlaps::Overlap;
 use super::warnings::WarningKind;
 use crate::formats::apitrace::decode::calls::OpenCall;
-use crate::formats::apitrace::decode::grammar::StreamError;
+use crate::formats::apitrace::decode::grammar::{Space, StreamError};
+use crate::formats::apitrace::decode::usage::shape::Shape;
 
 /// Leaves in a row that belong to no call before the stream counts as damaged.
 const STRAY_LEAVES_MAX: u32 = 3;
@@ -15,12 +16,12 @@ const BARE_ENTERS_MAX: u64 = 400;
 
 impl StreamTracker {
     /// Counts an enter without details; `argument_count`: the arguments of its function, if they
-    /// are known.
+    /// are known. Returns whether it has some: the tracer writes the first one in the enter.
     pub(super) fn add_bare_enter(
         &mut self,
         open: OpenCall,
         argument_count: Option<u64>,
-    ) -> Result<(), StreamError> {
+    ) -> Result<bool, StreamError> {
         if open.may_be_zeros() && argument_count != Some(0) {
             return Err(StreamError::Zeros);
         }
@@ -30,7 +31,7 @@ impl StreamTracker {
         let most = if is_expected { BARE_ENTERS_MAX } else { most_unmatched(self.calls.threads) };
         match self.history.enters_in_a_row > most {
             true => Err(StreamError::InconsistentCalls),
-            false => Ok(()),
+            false => Ok(argument_count.is_some_and(|count| count > 0)),
         }
     }
 
@@ -76,6 +77,38 @@ impl StreamTracker {
             warning.owners = self.calls.innermost();
         }
         self.add_stray_leave()
+    }
+
+    /// Ends a leave at `at.0..at.1` of a call that is not open; `defines`: whether it defines ids.
+    #[cold]
+    pub(super) fn end_unknown_leave(
+        &mut self,
+        number: u64,
+        at: (u64, u64),
+        shape: Shape,
+        defines: bool,
+    ) -> Result<(), StreamError> {
+        let owner = self.warnings.owner(at.0);
+        let ends_partial_call = owner.is_some_and(|owner| self.is_partial_call(owner, shape));
+        // A repair drops the leave of an unknown call, and with it the definitions in it.
+        if (defines && owner.is_none()) || ends_partial_call {
+            return Err(StreamError::InconsistentCalls);
+        }
+        if self.lost_calls.contains(number) {
+            self.lost_calls.add_leave(at.0, at.1);
+        }
+        Ok(())
+    }
+
+    /// Whether a call that was entered last would lack arguments if a leave with these ended it.
+    /// All sound calls have every argument in the one or the other: so what looks like the leave of
+    /// this call with a damaged number is part of damage that begins in its enter.
+    fn is_partial_call(&self, owner: OpenCall, leave: Shape) -> bool {
+        let known = self.definitions.known(Space::Function, owner.function);
+        let known = known.filter(|known| !known.lost);
+        let is_latest = self.history.latest_enter() == Some(owner);
+        let enter = self.history.latest_enter;
+        is_latest && known.is_some_and(|known| !enter.completes(leave, known.count))
     }
 
     /// Counts a leave of a lost call: where all calls end in one, they are the lost ones, and stand

@@ -70,8 +70,11 @@ impl StreamTracker {
         );
         let at = |at, end| FirstUse { call: open.number, argument: None, at, end };
         let (enter_at, leave_at) = (at(enter.start, enter.end), at(leave.0, leave.1));
-        self.values.usage.shapes.add_bare_call(function, enter.shape, enter_at, leave_at);
-        self.history.push(RecentEvent::usual(enter.start, begun, is_nested, definitions_before));
+        let shapes = &mut self.values.usage.shapes;
+        let is_partial = shapes.add_bare_call(function, enter.shape, enter_at, leave_at);
+        let entered = RecentEvent::usual(enter.start, begun, is_nested, definitions_before);
+        self.history.latest_enter = enter.shape;
+        self.history.push(RecentEvent { is_partial, ..entered });
         self.history.push(RecentEvent::usual(leave.0, ended, false, definitions_before));
         true
     }
@@ -109,7 +112,10 @@ impl StreamTracker {
     #[inline(always)]
     fn is_usual_bare_enter(&self, open: OpenCall) -> bool {
         let most = most_unmatched(self.calls.threads);
-        self.history.enters_in_a_row < most && !open.may_be_zeros()
+        let known = self.definitions.known(Space::Function, open.function);
+        self.history.enters_in_a_row < most
+            && !open.may_be_zeros()
+            && known.is_some_and(|known| known.count == 0)
     }
 
     /// Counts the values of an event.
@@ -150,12 +156,13 @@ impl StreamTracker {
             self.history.enters_in_a_row = self.history.enters_in_a_row.saturating_add(bare);
             EventEffect::Enter(open)
         };
-        self.add_usage(effect, shape, (start, end));
+        let is_partial = self.add_usage(effect, shape, (start, end));
         if self.warnings.has_pending() {
             self.settle_warnings(false);
         }
         let definitions_before = self.definitions.mark();
-        self.history.push(RecentEvent::usual(start, effect, is_nested, definitions_before));
+        let event = RecentEvent::usual(start, effect, is_nested, definitions_before);
+        self.history.push(RecentEvent { is_partial, ..event });
     }
 }
 

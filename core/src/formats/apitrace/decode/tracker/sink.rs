@@ -11,7 +11,7 @@ use crate::formats::apitrace::decode::grammar::{
 use crate::formats::apitrace::decode::names::{self, TextForm};
 use crate::formats::apitrace::decode::repeats::{FirstUse, Number, Position};
 use crate::formats::apitrace::decode::usage::results::Conversion;
-use crate::formats::apitrace::decode::usage::shapes::Shape;
+use crate::formats::apitrace::decode::usage::shape::Shape;
 use crate::formats::apitrace::layout::{
     PLACEHOLDER_ID, PROPERTIES_MAX, PROPERTY_NAME_MAX, THREAD_MAX, VERSION_MAX, VERSION_PLAUSIBLE,
 };
@@ -147,8 +147,15 @@ impl TokenSink for StreamTracker {
         if let (None, EventEffect::Leave { open: Some(open), .. }) = (index, current.event.effect) {
             current.conversion = self.values.usage.results.conversion(open.function);
         }
+        let is_known = !current.is_lost;
+        if let (Some(index), Some(count), true) = (index, current.argument_count, is_known)
+            && index >= count
+        {
+            current.invalid_index = Some(index);
+            return Ok(());
+        }
         let ascends = current.shape.add(index);
-        let (Some(index), Some(count)) = (index, current.argument_count) else { return Ok(()) };
+        let (Some(index), Some(_)) = (index, current.argument_count) else { return Ok(()) };
         if current.is_lost {
             return match current.event.effect {
                 EventEffect::Enter(open) | EventEffect::Leave { open: Some(open), .. } => {
@@ -157,9 +164,7 @@ impl TokenSink for StreamTracker {
                 EventEffect::Leave { open: None, .. } => Ok(()),
             };
         }
-        if index >= count {
-            current.invalid_index = Some(index);
-        } else if !ascends && self.values.usage.add_disorder() {
+        if !ascends && self.values.usage.add_disorder() {
             self.warn_about(WarningKind::ArgumentOrder(index), at, at.saturating_add(2), None);
         }
         Ok(())
@@ -191,30 +196,26 @@ impl TokenSink for StreamTracker {
         let (shape, is_lost) = (current.shape, current.is_lost);
         let argument_count = current.argument_count.filter(|_| !is_lost);
         let defines = self.definitions.mark() > definitions_before;
+        let mut is_partial = false;
         // Zeros look like enters without details. Others are legal, however many are never left.
         if let EventEffect::Enter(open) = effect
             && current.detail_at == start
             && !defines
         {
-            self.add_bare_enter(open, argument_count)?;
+            is_partial = self.add_bare_enter(open, argument_count)?;
         }
-        // A repair drops the leave of an unknown call, and with it the definitions in it.
         if let EventEffect::Leave { number, open: None } = effect {
-            if defines && !self.warnings.has_owner(start) {
-                return Err(StreamError::InconsistentCalls);
-            }
-            if self.lost_calls.contains(number) {
-                self.lost_calls.add_leave(start, end);
-            }
+            self.end_unknown_leave(number, (start, end), shape, defines)?;
         }
         self.lost_calls.add_event(effect, start, end);
-        self.add_usage(effect, shape, (start, end));
+        is_partial |= self.add_usage(effect, shape, (start, end));
         let leaves_call = matches!(effect, EventEffect::Leave { open: Some(_), .. });
         let is_row = self.history.stray_leaves_in_a_row > 0 || self.history.overlaps.is_in_row();
         let is_inside_out = is_row && leaves_call;
         self.history.current = None;
         if self.warnings.has_pending() {
-            self.warnings.end_event(start, end);
+            let missing = self.find_missing_argument(effect, shape, argument_count);
+            self.warnings.end_event(start, end, missing);
             self.settle_warnings(false);
         }
         if self.lost_definitions.is_used() {
@@ -232,6 +233,7 @@ impl TokenSink for StreamTracker {
             is_nested,
             is_inside_out,
             has_long_string,
+            is_partial,
             definitions_before,
         });
         Ok(())
@@ -377,16 +379,36 @@ impl StreamTracker {
         Some((position, FirstUse { call: open.number, argument, at, end }))
     }
 
-    /// Adds the event at `at.0..at.1` to the uses of its function.
+    /// Adds the event at `at.0..at.1` to the uses of its function. Returns whether it is an enter
+    /// that lacks an argument which others have: no tracer writes that.
     #[inline(always)]
-    pub(super) fn add_usage(&mut self, effect: EventEffect, shape: Shape, at: (u64, u64)) {
+    pub(super) fn add_usage(&mut self, effect: EventEffect, shape: Shape, at: (u64, u64)) -> bool {
         let (open, is_leave) = match effect {
             EventEffect::Enter(open) => (open, false),
             EventEffect::Leave { open: Some(open), .. } => (open, true),
-            EventEffect::Leave { open: None, .. } => return,
+            EventEffect::Leave { open: None, .. } => return false,
         };
+        if !is_leave {
+            self.history.latest_enter = shape;
+        }
         let first = FirstUse { call: open.number, argument: None, at: at.0, end: at.1 };
-        self.values.usage.shapes.add(open.function, is_leave, shape, first);
+        self.values.usage.shapes.add(open.function, is_leave, shape, first)
+    }
+
+    /// Returns the only argument that an event lacks, of those that its function has.
+    #[cold]
+    fn find_missing_argument(
+        &self,
+        effect: EventEffect,
+        shape: Shape,
+        count: Option<u64>,
+    ) -> Option<u64> {
+        let (EventEffect::Enter(open) | EventEffect::Leave { open: Some(open), .. }) = effect
+        else {
+            return None;
+        };
+        let is_leave = matches!(effect, EventEffect::Leave { .. });
+        self.values.usage.shapes.find_missing(open.function, is_leave, shape, count?)
     }
 
     /// Warns about a result whose value begins here and cannot be converted.
@@ -403,7 +425,7 @@ impl StreamTracker {
         let Some(current) = &mut self.history.current else { return };
         if let Some(index) = current.invalid_index.take() {
             let (at, count) = (current.detail_at, current.argument_count.unwrap_or(0));
-            let kind = WarningKind::ArgumentIndex { index, count };
+            let kind = WarningKind::ArgumentIndex { index, count, missing: None };
             self.warn_about(kind, at, end, Some((at, end)));
         }
         let Some(current) = &mut self.history.current else { return };

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use super::uint_len;
 use crate::formats::apitrace::decode::calls::OpenCall;
 use crate::formats::apitrace::decode::grammar::TokenWarning;
 use crate::formats::apitrace::decode::places::Place;
@@ -22,6 +23,8 @@ pub enum WarningKind {
         index: u64,
         /// Arguments of the function.
         count: u64,
+        /// The only one of these that the event lacks, if nothing else in it is unusual.
+        missing: Option<u64>,
     },
     /// An argument follows one with the same or a higher index; its index.
     ArgumentOrder(u64),
@@ -132,10 +135,13 @@ impl Warnings {
         }
     }
 
-    /// Whether the leave that begins at `event` may belong to a call: exactly one is open.
-    pub(super) fn has_owner(&self, event: u64) -> bool {
+    /// Returns the call that the leave at `event` may belong to: the only one that is open.
+    pub(super) fn owner(&self, event: u64) -> Option<OpenCall> {
         let mut of_event = self.pending.iter().rev().take_while(|warning| warning.event == event);
-        of_event.any(|warning| warning.owners.len() == 1)
+        of_event.find_map(|warning| match warning.owners.as_slice() {
+            [owner] => Some(*owner),
+            _ => None,
+        })
     }
 
     /// Returns where the number of the leave at `event` ends if it takes more bytes than it needs.
@@ -195,9 +201,18 @@ impl Warnings {
         }
     }
 
-    /// Ends the event `start..end`.
+    /// Ends the event `start..end`; `missing`: the only argument that it lacks.
     #[cold]
-    pub(super) fn end_event(&mut self, start: u64, end: u64) {
+    pub(super) fn end_event(&mut self, start: u64, end: u64, missing: Option<u64>) {
+        let mut of_event = self.pending.iter_mut().rev().take_while(|w| w.event == start);
+        if let (Some(warning), None) = (of_event.next(), of_event.next())
+            && let WarningKind::ArgumentIndex { index, missing: found, .. } = &mut warning.kind
+            && missing.is_some()
+        {
+            *found = missing;
+            let at = warning.at.saturating_add(1);
+            warning.part = Some((at, at.saturating_add(uint_len(*index))));
+        }
         let of_event = self.pending.iter_mut().rev().take_while(|w| w.event == start);
         for warning in of_event.filter(|warning| warning.kind.is_leave()) {
             warning.part = Some((start, end));

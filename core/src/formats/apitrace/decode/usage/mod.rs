@@ -1,5 +1,6 @@
 //! How calls use their functions, as far as that shows damage without an implementation of GL.
 //!
+//! - `shape`: the arguments of one event
 //! - `shapes`: the arguments that the events of a function have
 //! - `results`: results that apitrace converts
 //!
@@ -7,6 +8,7 @@
 //! 6,050,000 in a file that was rewritten by another program.
 
 pub mod results;
+pub mod shape;
 pub mod shapes;
 
 use super::repeats::FirstUse;

@@ -5,183 +5,17 @@
 //! type, since an argument has the type that the function declares. Only parameters that another
 //! argument names differ in type from call to call: the program may pass a number or a constant.
 
+use super::shape::{POINTER, RESULT, Shape, all_arguments, type_shift};
 use super::{ID_MAX, Misuse};
 use crate::formats::apitrace::decode::repeats::FirstUse;
-use crate::formats::apitrace::layout::kind;
 use crate::kit::num::to_usize;
 
 /// Events of the usual shape from which another one is unusual.
 const OFTEN: u32 = 8;
 /// Enters with the usual arguments from which others are unusual: no sound enter has others.
 const ENTERS_OFTEN: u32 = 3;
-/// The bit of the result.
-const RESULT: u32 = 63;
-/// Bits of a type, and the number of types in an integer. The last one is that of the result.
-const TYPE_BITS: u32 = 4;
-const TYPES: u32 = u64::BITS / TYPE_BITS;
 /// Words in the names of arguments whose type depends on the call.
 const VARIABLE: [&str; 3] = ["param", "value", "data"];
-
-/// The types that are told apart. A pointer may be an address, null, or the data it points to.
-const TYPE_NAMES: [&str; 5] = [
-    "a value that is not a pointer",
-    "an integer",
-    "a float",
-    "a double",
-    "a pointer, string or blob",
-];
-/// The bit that only the type of pointers has.
-const POINTER: u64 = 4;
-/// The first of the types of enums. The id of an enum differs by its remainder from all ids that
-/// differ in one bit, since no power of 2 is divisible by 3.
-const ENUMS: u64 = 8;
-const ENUM_COUNT: u64 = 3;
-const BITMASK: u64 = 11;
-
-/// Returns the number of a type.
-#[inline(always)]
-pub const fn type_of(tag: u8, id: u64) -> u64 {
-    match tag {
-        kind::FALSE | kind::TRUE | kind::SINT | kind::UINT => 1,
-        kind::FLOAT => 2,
-        kind::DOUBLE => 3,
-        kind::ENUM => ENUMS | (id % ENUM_COUNT),
-        kind::BITMASK => BITMASK,
-        _ => POINTER,
-    }
-}
-
-/// Returns the name of a type.
-fn type_name(number: u64) -> &'static str {
-    match number {
-        BITMASK => "a bitmask",
-        ENUMS.. => "an enum",
-        number => TYPE_NAMES.get(to_usize(number)).copied().unwrap_or_default(),
-    }
-}
-
-/// The arguments of an event.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Shape {
-    /// A bit for each index, and one for the result.
-    arguments: u64,
-    /// The types of the first arguments and of the result.
-    types: u64,
-}
-
-impl Shape {
-    /// Adds an argument, or the result; returns whether it comes after those of lower indices.
-    /// Higher indices than functions have are left out.
-    #[inline(always)]
-    pub fn add(&mut self, index: Option<u64>) -> bool {
-        let Some(index) = index else {
-            self.arguments |= 1 << RESULT;
-            return true;
-        };
-        let Some(index) = u32::try_from(index).ok().filter(|index| *index < RESULT) else {
-            return true;
-        };
-        let others = self.arguments & !(1 << RESULT);
-        self.arguments |= 1_u64.wrapping_shl(index);
-        others.wrapping_shr(index) == 0
-    }
-
-    /// Whether there is a bit for an argument.
-    #[inline(always)]
-    pub fn holds(index: u64) -> bool {
-        index < u64::from(RESULT)
-    }
-
-    /// Adds an argument that there is a bit for, with the type of its value.
-    #[inline(always)]
-    pub fn push(&mut self, index: u64, value_type: u64) {
-        let index = u32::try_from(index).unwrap_or(RESULT);
-        self.arguments |= 1_u64.wrapping_shl(index);
-        if index < TYPES.saturating_sub(1) {
-            self.types |= value_type.wrapping_shl(index.wrapping_mul(TYPE_BITS));
-        }
-    }
-
-    /// Adds the result with its type.
-    #[inline(always)]
-    pub fn push_result(&mut self, value_type: u64) {
-        self.arguments |= 1 << RESULT;
-        self.types |= value_type.wrapping_shl(type_shift(None));
-    }
-
-    /// Whether there is neither an argument nor a result.
-    #[inline(always)]
-    pub const fn is_empty(self) -> bool {
-        self.arguments == 0
-    }
-
-    /// Whether there is a result.
-    #[inline(always)]
-    pub const fn has_result(self) -> bool {
-        self.arguments & (1 << RESULT) != 0
-    }
-
-    /// Whether the result is neither a number nor missing: null, a pointer or a string.
-    #[inline(always)]
-    pub fn has_result_without_number(self) -> bool {
-        self.types.wrapping_shr(type_shift(None)) == type_of(kind::NULL, 0)
-    }
-
-    /// Sets the type of the value of an argument or the result.
-    #[inline(always)]
-    pub fn set_type(&mut self, index: Option<u64>, tag: u8, id: u64) {
-        self.types |= type_of(tag, id).checked_shl(type_shift(index)).unwrap_or(0);
-    }
-
-    /// Returns the difference to another shape, in words.
-    fn difference(self, usual: Self) -> String {
-        let name = |bit: u32| match bit {
-            RESULT => "result".to_string(),
-            index => format!("argument {index}"),
-        };
-        let names = |bits: u64| {
-            let set = (0..=RESULT).filter(|bit| bits.wrapping_shr(*bit) & 1 == 1);
-            set.map(name).collect::<Vec<_>>().join(", ")
-        };
-        let missing = usual.arguments & !self.arguments;
-        match (missing, self.arguments & !usual.arguments) {
-            (0, 0) => self.type_difference(usual),
-            (missing, 0) => format!("no {}", names(missing)),
-            (0, added) => format!("also {}", names(added)),
-            (missing, added) => format!("{} instead of {}", names(added), names(missing)),
-        }
-    }
-
-    /// Returns the first difference in types to a shape of the same arguments.
-    fn type_difference(self, usual: Self) -> String {
-        let different = self.types ^ usual.types;
-        let slot = different.trailing_zeros() / TYPE_BITS;
-        let number = |types: u64| types.wrapping_shr(slot.saturating_mul(TYPE_BITS)) & 0xf;
-        let (found, expected) = (number(self.types), number(usual.types));
-        let place = match slot.saturating_add(1) < TYPES {
-            true => format!("as argument {slot}"),
-            false => "as its result".to_string(),
-        };
-        let is_enum = |number| (ENUMS..BITMASK).contains(&number);
-        match is_enum(found) && is_enum(expected) {
-            true => format!("a value of another enum {place}"),
-            false => format!("{} {place} instead of {}", type_name(found), type_name(expected)),
-        }
-    }
-}
-
-/// Returns how far the type of an argument or the result is shifted: past the end for an argument
-/// that has none.
-#[inline(always)]
-fn type_shift(index: Option<u64>) -> u32 {
-    let result = TYPES.saturating_sub(1);
-    let slot = match index.map(u32::try_from) {
-        None => result,
-        Some(Ok(index)) if index < result => index,
-        Some(_) => TYPES,
-    };
-    slot.saturating_mul(TYPE_BITS)
-}
 
 #[derive(Clone, Copy, Debug)]
 struct Seen {
@@ -249,6 +83,18 @@ pub struct FunctionUse {
     pub calls: u32,
     /// A bit for each argument of the enter or the leave.
     pub arguments: u64,
+    /// Whether calls were left.
+    pub is_left: bool,
+}
+
+impl FunctionUse {
+    /// Whether the function may have `count` arguments: a call that was left has all of them, and
+    /// an enter the first one.
+    pub fn fits(&self, count: u64) -> bool {
+        let Some(all) = all_arguments(count) else { return true };
+        let has_first = all == 0 || self.arguments & 1 == 1;
+        self.arguments == all || (!self.is_left && has_first && self.arguments & !all == 0)
+    }
 }
 
 /// The shapes of all events by the ids of their functions.
@@ -282,9 +128,10 @@ impl Shapes {
         self.functions.get_mut(index)
     }
 
-    /// Adds an event of a function: an enter or a leave.
+    /// Adds an event of a function: an enter or a leave. Returns whether it is an enter that lacks
+    /// an argument which others have.
     #[inline(always)]
-    pub fn add(&mut self, function: u64, is_leave: bool, shape: Shape, first: FirstUse) {
+    pub fn add(&mut self, function: u64, is_leave: bool, shape: Shape, first: FirstUse) -> bool {
         let Some(known) = self.functions.get_mut(to_usize(function)) else {
             return self.add_other(function, is_leave, shape, first);
         };
@@ -293,14 +140,21 @@ impl Shapes {
         match &mut kinds.first {
             Some(seen) if seen.shape == (Shape { types, ..shape }) => {
                 seen.count = seen.count.saturating_add(1);
+                false
             }
             _ => self.add_other(function, is_leave, shape, first),
         }
     }
 
-    /// Adds a call that is entered and left without a value.
+    /// Adds a call that is entered and left without a value, like [`add`](Self::add).
     #[inline(always)]
-    pub fn add_bare_call(&mut self, function: u64, shape: Shape, enter: FirstUse, leave: FirstUse) {
+    pub fn add_bare_call(
+        &mut self,
+        function: u64,
+        shape: Shape,
+        enter: FirstUse,
+        leave: FirstUse,
+    ) -> bool {
         if let Some(known) = self.functions.get_mut(to_usize(function)) {
             let shape = Shape { types: shape.types & known.fixed_types, ..shape };
             let firsts = (&mut known.enters.first, &mut known.leaves.first);
@@ -310,26 +164,55 @@ impl Shapes {
             {
                 entered.count = entered.count.saturating_add(1);
                 left.count = left.count.saturating_add(1);
-                return;
+                return false;
             }
         }
-        self.add_other(function, false, shape, enter);
+        let is_partial = self.add_other(function, false, shape, enter);
         self.add_other(function, true, Shape::default(), leave);
+        is_partial
     }
 
-    /// Adds an event that is not like the first one of its function.
+    /// Adds an event that is not like the first one of its function, like [`add`](Self::add).
     #[inline(never)]
-    fn add_other(&mut self, function: u64, is_leave: bool, mut shape: Shape, first: FirstUse) {
+    fn add_other(
+        &mut self,
+        function: u64,
+        is_leave: bool,
+        mut shape: Shape,
+        first: FirstUse,
+    ) -> bool {
         let function = match self.functions.get_mut(to_usize(function)) {
             Some(function) => function,
             None => match self.function_mut(function) {
                 Some(function) => function,
-                None => return,
+                None => return false,
             },
         };
         shape.types &= function.fixed_types;
         let kinds = if is_leave { &mut function.leaves } else { &mut function.enters };
         kinds.add(shape, first);
+        let often = kinds.usual().filter(|usual| !is_leave && usual.count >= ENTERS_OFTEN);
+        often.is_some_and(|usual| usual.shape.arguments & !shape.arguments != 0)
+    }
+
+    /// Returns the only argument that an event of a function with `count` of them lacks: of those
+    /// that others have, if there are enough, otherwise of all.
+    pub fn find_missing(
+        &self,
+        function: u64,
+        is_leave: bool,
+        shape: Shape,
+        count: u64,
+    ) -> Option<u64> {
+        let kinds = self.functions.get(to_usize(function)).map(|known| match is_leave {
+            true => known.leaves,
+            false => known.enters,
+        });
+        let usual = kinds.and_then(|kinds| kinds.usual());
+        let usual = usual.filter(|usual| usual.count >= ENTERS_OFTEN);
+        let all = all_arguments(count)?;
+        let missing = usual.map_or(all, |usual| usual.shape.arguments) & all & !shape.arguments;
+        (missing.count_ones() == 1).then(|| u64::from(missing.trailing_zeros()))
     }
 
     /// Returns the events with other arguments than all other events of the function, or with
@@ -347,9 +230,10 @@ impl Shapes {
     pub fn uses(&self) -> impl Iterator<Item = FunctionUse> {
         (0..).zip(&self.functions).filter_map(|(id, function)| {
             let enter = function.enters.usual()?;
-            let leave = function.leaves.usual().map_or(0, |seen| seen.shape.arguments);
-            let arguments = (enter.shape.arguments | leave) & !(1 << RESULT);
-            Some(FunctionUse { id, calls: enter.count, arguments })
+            let leave = function.leaves.usual();
+            let left = leave.map_or(0, |seen| seen.shape.arguments);
+            let arguments = (enter.shape.arguments | left) & !(1 << RESULT);
+            Some(FunctionUse { id, calls: enter.count, arguments, is_left: leave.is_some() })
         })
     }
 
@@ -369,20 +253,12 @@ impl Shapes {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::formats::apitrace::layout::kind;
 
     fn shape(indices: &[u64]) -> Shape {
         let mut shape = Shape::default();
         indices.iter().for_each(|index| _ = shape.add(Some(*index)));
         shape
-    }
-
-    #[test]
-    fn arguments_ascend() {
-        let mut shape = Shape::default();
-        let ascends: Vec<bool> = [Some(0), Some(2), Some(1), Some(2), None, Some(3), Some(1 << 40)]
-            .map(|index| shape.add(index))
-            .to_vec();
-        assert_eq!(ascends, [true, true, false, false, true, true, true]);
     }
 
     #[test]
@@ -474,9 +350,30 @@ mod tests {
     }
 
     #[test]
-    fn arguments_below_the_bit_of_the_result_have_one() {
-        let last = u64::from(RESULT) - 1;
-        assert!([0, last].into_iter().all(Shape::holds));
-        assert!(!Shape::holds(last + 1) && !Shape::holds(u64::MAX));
+    fn the_argument_that_an_event_lacks_is_the_one_that_others_have() {
+        let first = FirstUse { call: 0, argument: None, at: 0, end: 1 };
+        let mut shapes = Shapes::default();
+        let find = |shapes: &Shapes, indices: &[u64], count| {
+            shapes.find_missing(7, false, shape(indices), count)
+        };
+        // Of a function that was not called before, all arguments are expected.
+        assert_eq!(find(&shapes, &[0, 9], 2), Some(1));
+        assert_eq!(find(&shapes, &[0, 9], 3), None);
+        // Others have the first two in the enter, and the third one in the leave.
+        (0..ENTERS_OFTEN).for_each(|_| _ = shapes.add(7, false, shape(&[0, 1]), first));
+        assert_eq!(find(&shapes, &[0, 9], 3), Some(1));
+        assert_eq!(find(&shapes, &[9], 3), None);
+        assert_eq!(find(&shapes, &[0, 1], 3), None);
+    }
+
+    #[test]
+    fn a_call_that_was_left_has_all_arguments_and_an_enter_the_first() {
+        let fits = |arguments, is_left, count| {
+            FunctionUse { id: 7, calls: 1, arguments, is_left }.fits(count)
+        };
+        assert!(fits(0b111, true, 3) && fits(0, true, 0) && fits(0, false, 0));
+        assert!(!fits(0b11, true, 3) && !fits(0b111, true, 2) && !fits(0, true, 3));
+        assert!(fits(0b11, false, 3) && !fits(0b110, false, 3) && !fits(0, false, 3));
+        assert!(!fits(0b111, false, 2));
     }
 }

@@ -224,10 +224,15 @@ fn try_reading(
     let is_enough = sink.is_done;
     let is_complete = result.is_ok() && parser.is_between_events() && read == bytes.len();
     let ran_out = result.is_ok() && !is_enough;
+    let lost: Vec<LostId> = sink.readings.lost().collect();
     let mut first = None;
     if is_enough || (ran_out && at_end) {
         *budget = budget.saturating_sub(NUMBERING_STEPS);
-        first = find_first_number(&sink.events, context, is_enough, is_complete);
+        // Nothing shows that the last event is a call if its function is not known, or it does not
+        // look like one.
+        let is_whole = !sink.doubts.is_joined && !sink.is_bare_with_arguments();
+        let may_be_last = is_complete && lost.is_empty() && is_whole;
+        first = find_first_number(&sink.events, context, is_enough, may_be_last);
     } else if ran_out && !sink.doubts.has_huge_string {
         return Tried::NeedsMore;
     }
@@ -235,7 +240,6 @@ fn try_reading(
     // Where the stream ends in what is read as a definition, it may go on if the id was lost.
     let may_go_on = ran_out && !is_complete && sink.defining.is_in_latest_event;
     let events = sink.events;
-    let lost: Vec<LostId> = readings.lost().collect();
     let run = match tolerance {
         Tolerance::Strict => None,
         _ => find_first_number_of_run(&events, context, start, !lost.is_empty()),

@@ -23,12 +23,13 @@ const OPEN_AT_ONCE: usize = 48;
 /// Returns the number of the first enter among `events`, if the leaves agree on one.
 ///
 /// A leave belongs to an enter before it, or to a call that was open before the damage or began in
-/// it. `is_enough`: the calls had time to end; `is_complete`: the stream ends after the events.
+/// it. `is_enough`: the calls had time to end; `may_be_last`: the stream ends after the events, and
+/// a call may be its last.
 pub(super) fn find_first_number(
     events: &[ProbeEvent],
     context: &ProbeContext<'_>,
     is_enough: bool,
-    is_complete: bool,
+    may_be_last: bool,
 ) -> Option<u64> {
     let expected = context.calls.next;
     let best = candidates(events, expected)
@@ -42,7 +43,7 @@ pub(super) fn find_first_number(
     let ((matches, _), next) = best?;
     let fits = match is_enough {
         true => matches >= MATCHES,
-        false => matches > 0 || (is_complete && events.len() <= 2 && !events.is_empty()),
+        false => matches > 0 || (may_be_last && events.len() <= 2 && !events.is_empty()),
     };
     fits.then_some(next)
 }

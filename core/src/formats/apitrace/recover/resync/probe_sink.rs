@@ -50,7 +50,7 @@ struct ThreadBound {
 
 pub(super) struct ProbeSink<'a> {
     context: ProbeContext<'a>,
-    readings: &'a mut Readings,
+    pub(super) readings: &'a mut Readings,
     /// The latest definition.
     pub(super) defining: Defining,
     /// Ids that are defined from the place on.
@@ -87,19 +87,21 @@ pub(super) struct Doubts {
     is_bare: bool,
     /// The present event is an enter of function 0 in thread 0: zeros, if it is bare.
     may_be_zeros: bool,
-    /// The first event is an enter without details by a thread whose number is the tag of a leave:
-    /// the function's number may be that of the call that the leave ends.
-    may_be_leave: Option<BareEnter>,
+    /// The first event is an enter by a thread whose number is the tag of a leave: the function's
+    /// number may be that of the call that the leave ends.
+    may_be_leave: Option<LeaveLikeEnter>,
     /// The function of the first event, if that is an enter without details.
     first_bare: Option<u64>,
     /// The first event may be the end of one, or the head of one joined to the tail of another: no
     /// other place was found.
     may_be_joined: bool,
+    /// The first event is an enter with a result: the head of one joined to the tail of another.
+    pub(super) is_joined: bool,
 }
 
 /// An enter that may be a leave.
 #[derive(Clone, Copy, Debug)]
-struct BareEnter {
+struct LeaveLikeEnter {
     function: u64,
     /// Whether its thread was not seen before.
     is_new_thread: bool,
@@ -173,14 +175,19 @@ impl<'a> ProbeSink<'a> {
         first.is_some_and(|first| self.is_lost_function(first) && !signatures::may_take_none(first))
     }
 
+    /// Whether the present event is an enter without details of a function that has arguments.
+    pub(super) fn is_bare_with_arguments(&self) -> bool {
+        self.doubts.is_bare && self.argument_count.is_some_and(|count| count > 0)
+    }
+
     /// Whether the first event is the leave of a call that is read one byte too early.
     fn is_early_leave(&self) -> bool {
-        let Some(enter) = self.doubts.may_be_leave.filter(|_| self.doubts.is_bare) else {
-            return false;
-        };
+        let Some(enter) = self.doubts.may_be_leave else { return false };
         let is_lost = self.is_lost_function(enter.function);
         let signs = [is_lost, enter.is_new_thread, enter.is_call_number];
-        signs.into_iter().filter(|has_sign| *has_sign).count() > 1
+        // The leave may have details, and so may a call.
+        let least = if self.doubts.is_bare { 2 } else { signs.len() };
+        signs.into_iter().filter(|has_sign| *has_sign).count() >= least
     }
 }
 
@@ -260,7 +267,7 @@ impl TokenSink for ProbeSink<'_> {
         (self.doubts.is_bare, self.doubts.may_be_zeros) = (true, thread == 0 && function == 0);
         let calls = self.context.calls;
         let may_be_leave = self.events.is_empty() && thread == u64::from(event::LEAVE);
-        self.doubts.may_be_leave = may_be_leave.then_some(BareEnter {
+        self.doubts.may_be_leave = may_be_leave.then_some(LeaveLikeEnter {
             function,
             is_new_thread: thread >= calls.threads,
             is_call_number: function >= calls.next || calls.is_open(function),
@@ -283,8 +290,11 @@ impl TokenSink for ProbeSink<'_> {
         }
         // The result is in the leave: the place joins the head of one event to the tail of another.
         let is_first = matches!(self.events.as_slice(), [ProbeEvent::Enter { .. }]);
-        if index.is_none() && is_first && !self.doubts.may_be_joined {
-            return Err(StreamError::InconsistentCalls);
+        if index.is_none() && is_first {
+            self.doubts.is_joined = true;
+            if !self.doubts.may_be_joined {
+                return Err(StreamError::InconsistentCalls);
+            }
         }
         // The place is inside an enter: bytes of its arguments are read as its head.
         let lacks_first = is_first_detail && index.is_some_and(|index| index > 0);

@@ -136,6 +136,7 @@ mod tests {
             id: *id,
             calls: OFTEN,
             arguments: *arguments,
+            is_left: true,
         };
         find_by_use(definitions, uses.iter().map(used)).map(|found| found.name)
     }
@@ -159,7 +160,12 @@ mod tests {
         // glClear has one argument.
         let other = GEARS.map(|(id, arguments)| (id, if id == 130 { 0b11 } else { arguments }));
         assert_eq!(find(&other, &none), None);
-        let rare = GEARS.map(|(id, arguments)| FunctionUse { id, calls: OFTEN - 1, arguments });
+        let rare = GEARS.map(|(id, arguments)| FunctionUse {
+            id,
+            calls: OFTEN - 1,
+            arguments,
+            is_left: true,
+        });
         assert!(find_by_use(&none, rare.into_iter()).is_none());
     }
 
@@ -185,7 +191,7 @@ mod tests {
         let is_doubtful = |id: &u64| count(*id) > Some(2) && count(*id) == count(*id + 1);
         let used = |id: u64| {
             let arguments = count(id).map_or(0, |count| (1 << count) - 1);
-            FunctionUse { id, calls: OFTEN, arguments }
+            FunctionUse { id, calls: OFTEN, arguments, is_left: true }
         };
         let uses: Vec<FunctionUse> = (0..500).filter(is_doubtful).take(8).map(used).collect();
         let fit = |shift| Weights::of(table).fit(&uses, shift);

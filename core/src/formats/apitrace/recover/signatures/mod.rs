@@ -101,7 +101,22 @@ pub fn find_build(tracker: &StreamTracker) -> Option<(Signatures, Evidence)> {
         let found = is_needed.then(|| find_by_use(definitions, uses)).flatten()?;
         Some((found, Evidence::Calls))
     };
-    by_definitions.or_else(by_calls)
+    let (mut found, evidence) = by_definitions.or_else(by_calls)?;
+    leave_out_contradicted(&mut found, tracker);
+    Some((found, evidence))
+}
+
+/// Removes the lost functions whose calls have other arguments than the build gives them: their id
+/// is damaged, and the build names a function that was never called.
+fn leave_out_contradicted(found: &mut Signatures, tracker: &StreamTracker) {
+    for used in tracker.values.usage.shapes.uses() {
+        let (space, id) = (Space::Function, used.id);
+        let is_lost = tracker.lost_definitions.all.contains_key(&(space, id));
+        let known = found.definitions.known(space, id).filter(|_| is_lost);
+        if known.is_some_and(|known| !used.fits(known.count)) {
+            found.definitions.remove(space, id);
+        }
+    }
 }
 
 /// Returns the signatures of the build that wrote a trace with these definitions, if it is known.
@@ -238,6 +253,10 @@ fn item_count(space: Space, raw: &[u8]) -> Option<u64> {
 mod tests {
     use super::*;
     use crate::formats::apitrace::decode::definitions::KnownId;
+    use crate::formats::apitrace::decode::repeats::FirstUse;
+    use crate::formats::apitrace::decode::tracker::lost::LostDefinition;
+    use crate::formats::apitrace::decode::usage::shape::Shape;
+    use crate::model::limits::Limits;
 
     /// The tables of releases 1.0 to 13.0, without those that equal an earlier one.
     const TABLE_COUNT: usize = 78;
@@ -269,6 +288,40 @@ mod tests {
         let bare: Vec<u64> = (0..200).filter(|id| may_take_none(*id)).collect();
         assert!(!bare.contains(&0) && !bare.is_empty() && bare.len() < 40, "{bare:?}");
         assert!(may_take_none(1 << 20));
+    }
+
+    #[test]
+    fn a_lost_function_has_no_name_whose_arguments_its_calls_do_not_have() {
+        let table = TABLES.all().next().unwrap();
+        // Functions of three arguments, from 200 on.
+        let has_three = |id: &u64| table.count(Space::Function, *id) == Some(3);
+        let lost = (200..).find(has_three).unwrap();
+        let name = |indices: &[u64], is_left: bool| {
+            let mut tracker = StreamTracker::new(&Limits::default(), true);
+            for id in 100..110 {
+                let raw = table.raw(Space::Function, id).unwrap();
+                tracker.definitions.add(Space::Function, id, KnownId { count: 0, lost: false });
+                tracker.definitions.add_raw(Space::Function, id, raw.to_vec());
+            }
+            let definition = LostDefinition { at: 0, place: None, items: 0, is_donated: false };
+            tracker.lost_definitions.all.insert((Space::Function, lost), definition);
+            let first = FirstUse { call: 0, argument: None, at: 0, end: 1 };
+            let mut shape = Shape::default();
+            indices.iter().for_each(|index| _ = shape.add(Some(*index)));
+            let shapes = &mut tracker.values.usage.shapes;
+            shapes.add(lost, false, shape, first);
+            if is_left {
+                shapes.add(lost, true, Shape::default(), first);
+            }
+            let (found, _) = find_build(&tracker).unwrap();
+            found.definitions.raw(Space::Function, lost).map(<[u8]>::to_vec)
+        };
+        let known = table.raw(Space::Function, lost).map(<[u8]>::to_vec);
+        assert_eq!(name(&[0, 1, 2], true), known);
+        assert_eq!(name(&[0], false), known);
+        for (indices, is_left) in [(&[][..], false), (&[0, 1], true), (&[0, 1, 2, 3], true)] {
+            assert_eq!(name(indices, is_left), None, "{indices:?}");
+        }
     }
 
     #[test]
