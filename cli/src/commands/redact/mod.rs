@@ -36,9 +36,9 @@ pseudonyms (equal names by equal ones), memory, packets, keys and positions by z
 spaces. Addresses of perf recordings move with their maps, so that symbols and stacks stay. Bytes \
 whose meaning is not known are private, too. The source stays as it is. The output has the same \
 records and no more errors, is checked and audited again, and gets its name only after it was \
-read back and compared. Content without a valid filler is listed as left. Compressed records of perf are \
-replaced by the records in them, so that such an output is longer. It is a help for a review, not \
-a proof that nothing else is there.";
+read back and compared. Content without a valid filler is listed as left. Compressed records of \
+perf are replaced by the records in them, so that such an output is longer. It is a help for a \
+review, not a proof that nothing else is there.";
 
 const EXAMPLES: &str = "\
 Examples:

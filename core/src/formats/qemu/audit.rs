@@ -1,6 +1,7 @@
 //! The content of a log for an audit: packets, keys, bytes of devices and random numbers.
 
 use super::layout::{Holds, KINDS};
+use super::recover::tile::ZEROS;
 use crate::kit::field_log::{FieldValue, Noted};
 use crate::kit::num::to_u64;
 use crate::kit::source::Source;
@@ -40,7 +41,7 @@ pub(super) fn audit(
     let mut error = auditor.errors().iter().map(|span| span.start).min();
     if error.is_some() {
         let mut is_damaged = false;
-        tiles(&mut |tile, _| is_damaged |= tile.kind == TileKind::Damage);
+        tiles(&mut |tile, _| is_damaged |= tile.kind == TileKind::Damage && tile.name != ZEROS);
         error = error.filter(|_| is_damaged);
     }
     let walk: Walk<'_> = &|each| {

@@ -124,7 +124,7 @@ impl RecordCheck {
         });
     }
 
-    /// Reports a TRACING_DATA in a file. perf reads on at another place of the file then, and stops.
+    /// Reports a TRACING_DATA in a file, after which perf reads on at another place, and stops.
     pub(super) fn check_tracing_in_file(
         &self,
         record: &RecordView<'_>,

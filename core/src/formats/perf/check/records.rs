@@ -199,10 +199,8 @@ impl RecordCheck {
             kind::TRACING_DATA if self.machine.is_in_file() => {
                 self.check_tracing_in_file(record, map, report);
             }
+            kind::ID_INDEX => self.check_id_index(record, map, report),
             _ => {}
-        }
-        if record.frame.kind == kind::ID_INDEX {
-            self.check_id_index(record, map, report);
         }
         if self.lacks_event_of(record) {
             self.push_unknown_id(record, map, report);

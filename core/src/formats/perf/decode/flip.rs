@@ -116,8 +116,8 @@ impl Evidence<'_> {
     }
 
     /// Whether a record has the values of its type, if others are as long: the values of a READ,
-    /// the event of a LOST or THROTTLE, the flags of an AUX, the type of a BPF_EVENT or KSYMBOL, the
-    /// path of a CGROUP, or the thread that its `sample_id` names as well.
+    /// the event of a LOST or THROTTLE, the flags of an AUX, the type of a BPF_EVENT or KSYMBOL,
+    /// the path of a CGROUP, or the thread that its `sample_id` names as well.
     pub(super) fn has_values(&self, record: &RecordView<'_>) -> bool {
         let Some(events) = self.events else { return true };
         let mut body = record.cursor(self.order);

@@ -36,9 +36,9 @@ rules! {
         remedy: Remedy::Fix(
             "If the fields of one record fill the bytes up to the next record, sets its size; if \
              the type is invalid, also that, which is that of a sample or the only one that fits, \
-             and whether the kernel or a user was interrupted, by the address. Otherwise drops the bytes up to \
-             the next place at which four records follow one another with valid headers. If \
-             there is no such place, drops the rest.\n\
+             and whether the kernel or a user was interrupted, by the address. Otherwise drops the \
+             bytes up to the next place at which four records follow one another with valid \
+             headers. If there is no such place, drops the rest.\n\
              Class: exact for the size of a record at the time of the one before, unless 8 zeros \
              follow the size, or a sample lacks the fields of its event; otherwise lossy. If 16 \
              zeros follow it, the record is dropped. Cost: the records in the dropped bytes.\n\

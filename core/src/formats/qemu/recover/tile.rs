@@ -12,6 +12,9 @@ use crate::kit::walk::Item;
 use crate::model::limits::Limits;
 use crate::model::tile::{Fields, NO_FIELDS, Tile, TileKind, TileSink};
 
+/// The tile of zeros between events.
+pub const ZEROS: &str = "zeros";
+
 // The version word is part of the header.
 const _: () = assert!(VERSION_LEN < HEADER_LEN);
 
@@ -34,7 +37,7 @@ pub fn tile(source: &Source<'_>, limits: &Limits, each: TileSink<'_>) {
             continue;
         }
         let zeros = Span::new(FILE, at, event.start);
-        emit(each, zeros, (TileKind::Damage, "zeros"), NO_FIELDS);
+        emit(each, zeros, (TileKind::Damage, ZEROS), NO_FIELDS);
         let kind = (TileKind::Record, event.kind.name());
         emit(each, event.span(), kind, &|log| decoder.log_fields(&event, log));
         at = event.end;

@@ -70,8 +70,8 @@ impl Events {
         }
     }
 
-    /// Whether the fields of a record fit other lengths as well: a name that lost bytes is a shorter
-    /// one, and so are the ids of an attr and the text of a feature.
+    /// Whether the fields of a record fit other lengths as well: a name that lost bytes is a
+    /// shorter one, and so are the ids of an attr and the text of a feature.
     #[cold]
     pub fn fits_other_sizes(&self, record: &RecordView<'_>) -> bool {
         match record.frame.kind {

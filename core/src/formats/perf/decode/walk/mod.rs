@@ -369,8 +369,8 @@ impl<'a> Walker<'a> {
         Damage { span, fault, resumes: next.is_some() }
     }
 
-    /// Moves on to the next valid record; the bytes before it are damage, or a record with a damaged
-    /// header.
+    /// Moves on to the next valid record; the bytes before it are damage, or a record with a
+    /// damaged header.
     #[cold]
     fn skip_or_read(&mut self, fault: FrameFault) -> Item<Record<'a>, Damage> {
         let next = self.find_packed_after(self.at).or_else(|| self.resync(self.at));
