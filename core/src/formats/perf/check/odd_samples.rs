@@ -16,6 +16,7 @@ use crate::formats::perf::recover::doubt::{self, Named};
 use crate::formats::perf::rules;
 use crate::kit::cursor::Order;
 use crate::kit::layer::LayerMap;
+use crate::kit::num::to_usize;
 use crate::kit::span::Span;
 use crate::kit::words::plural;
 use crate::model::{Finding, Report};
@@ -27,6 +28,8 @@ const SEVERAL: u64 = 8;
 /// Threads of samples that are remembered, of some 200 bytes: with more, none is odd. A machine has
 /// some thousands.
 const THREADS_MAX: usize = 1 << 16;
+/// Threads that are compared without a map.
+const RECENT: usize = 256;
 /// Nanoseconds between samples that follow one another: perf reads all buffers whenever one of them
 /// is filled, and at its end.
 const NEAR_TIME: u64 = 10_000_000_000;
@@ -104,11 +107,14 @@ type Thread = (u32, u32);
 #[derive(Default)]
 pub(super) struct OddSamples {
     samples: u64,
-    /// Samples of each mode, at addresses of users and of the kernel.
+    /// Samples of each mode, at addresses of users and of the kernel, up to [`SEVERAL`].
     modes: [[Group; 2]; CPUMODES],
+    /// The modes and halves of which there are as many, a bit each.
+    usual_modes: u16,
     threads: HashMap<Thread, Group>,
-    /// The thread of the last samples, and how many of them are not counted yet.
-    recent: Option<(Thread, u64)>,
+    /// The last threads by the lowest bits of `tid`, and whether each has more samples than one:
+    /// a map is asked for the others alone.
+    recent: Vec<(Thread, bool)>,
     /// The names in other records.
     named: Named,
     /// Records were lost, or threads are not remembered.
@@ -151,16 +157,18 @@ impl OddSamples {
             self.dummies.add(record, map);
         }
         if let Some(ip) = values.ip {
-            let half = usize::from((KERNEL..VSYSCALL).contains(&ip));
-            let mode = self.modes.get_mut(usize::from(record.frame.misc & CPUMODE));
-            if let Some(group) = mode.and_then(|halves| halves.get_mut(half)) {
-                group.add(record, map);
+            let half = u16::from((KERNEL..VSYSCALL).contains(&ip));
+            let mode = record.frame.misc & CPUMODE;
+            let bit = 1_u16.wrapping_shl(u32::from(mode << 1 | half));
+            if self.usual_modes & bit == 0 {
+                let place = (usize::from(mode), usize::from(half));
+                self.count_mode(place, bit, record, map);
             }
         }
         if let Some(thread) = values.thread {
-            match &mut self.recent {
-                Some((last, count)) if *last == thread => *count = count.saturating_add(1),
-                _ => self.change_thread(thread, record, map),
+            let slot = to_usize(u64::from(thread.1)) % RECENT;
+            if self.recent.get(slot) != Some(&(thread, true)) {
+                self.count_thread(slot, thread, record, map);
             }
         }
         if let Some(time) = values.time {
@@ -168,31 +176,45 @@ impl OddSamples {
         }
     }
 
-    fn change_thread(&mut self, thread: Thread, record: &RecordView<'_>, map: &LayerMap) {
-        self.count_recent();
-        self.recent = Some((thread, 1));
+    #[cold]
+    fn count_mode(
+        &mut self,
+        (mode, half): (usize, usize),
+        bit: u16,
+        record: &RecordView<'_>,
+        map: &LayerMap,
+    ) {
+        let halves = self.modes.get_mut(mode);
+        let Some(group) = halves.and_then(|halves| halves.get_mut(half)) else { return };
+        group.add(record, map);
+        if group.count >= SEVERAL {
+            self.usual_modes |= bit;
+        }
+    }
+
+    #[cold]
+    fn count_thread(
+        &mut self,
+        slot: usize,
+        thread: Thread,
+        record: &RecordView<'_>,
+        map: &LayerMap,
+    ) {
+        self.recent.resize(RECENT, ((0, 0), false));
         if self.threads.len() >= THREADS_MAX {
             self.is_partial = true;
             return;
         }
-        self.threads
-            .entry(thread)
-            .or_default()
-            .first
-            .get_or_insert_with(|| SamplePlace::of(record, map));
-    }
-
-    fn count_recent(&mut self) {
-        let Some((thread, count)) = self.recent.take() else { return };
-        if let Some(group) = self.threads.get_mut(&thread) {
-            group.count = group.count.saturating_add(count);
+        let group = self.threads.entry(thread).or_default();
+        group.add(record, map);
+        if let Some(last) = self.recent.get_mut(slot) {
+            *last = (thread, group.count > 1);
         }
     }
 
     /// Reports the samples. `is_timed` tells whether SAMPLE_TIME has the times of the samples,
     /// which then have findings of their own.
     pub(super) fn finish(&mut self, is_timed: bool, report: &mut Report) {
-        self.count_recent();
         if let Some(first) = self.dummies.first {
             let samples = plural(self.dummies.count, "sample");
             let message = format!("{samples} of dummy, an event that counts nothing");

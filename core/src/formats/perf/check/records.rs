@@ -218,7 +218,8 @@ impl RecordCheck {
         }
     }
 
-    #[inline]
+    // The values of each sample would go through memory otherwise.
+    #[inline(always)]
     fn observe_sample(
         &mut self,
         values: &PlainSample,

@@ -424,7 +424,7 @@ impl Events {
 
     /// Reads a plain sample of a known event: the short way of [`read_sample`](Self::read_sample)
     /// for most samples. `None` for all others, and if anything in its fields is unusual.
-    #[inline]
+    #[inline(always)]
     pub fn read_plain(&self, record: &RecordView<'_>) -> Option<PlainSample> {
         let body = record.body();
         let first = self.layouts.first().filter(|_| !self.has_unknown_layout)?;

@@ -172,7 +172,7 @@ impl SampleLayout {
     }
 
     /// Reads a plain sample; `None` if the layout has other fields, or if anything is unusual.
-    #[inline]
+    #[inline(always)]
     pub fn read_plain(&self, body: &[u8], order: Order) -> Option<PlainSample> {
         self.plain.as_ref()?.read(body, order)
     }

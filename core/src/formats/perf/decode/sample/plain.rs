@@ -61,7 +61,8 @@ impl PlainLayout {
 
     /// Reads a sample; `None` if it is not complete, has bytes after the last field, has a CPU that
     /// no machine can have, or the time 0.
-    #[inline]
+    // The values of each sample would go through memory otherwise.
+    #[inline(always)]
     pub(super) fn read(&self, body: &[u8], order: Order) -> Option<PlainSample> {
         let chain_len = to_u64(body.len().checked_sub(self.fixed_len)?);
         let nr = match self.chain_nr {

@@ -105,6 +105,8 @@ struct Past {
     packed: Option<Frame>,
     /// The bytes that tracers wrote.
     written: Written,
+    /// Searches for a later end of a record that found none, in a row.
+    vain: u32,
 }
 
 impl<'a> Walker<'a> {
@@ -122,7 +124,7 @@ impl<'a> Walker<'a> {
             layer: Layer::stored(file),
             dialect: Dialect { order, is_simpleperf: false },
             pipe,
-            past: Past { last: end, packed: None, written: Written::default() },
+            past: Past { last: end, packed: None, written: Written::default(), vain: 0 },
             at: area.0.min(end),
             end,
             run: &[],

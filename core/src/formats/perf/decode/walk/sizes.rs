@@ -16,6 +16,9 @@ const USER: u16 = 2;
 const MAPPED_AT: u64 = 8;
 /// The largest size of a record.
 const MOST: u64 = 0xffff;
+/// Searches in a row for a later end of a record, of up to 64 KiB each, that may be vain. The
+/// records around one that a bit made shorter are sound.
+const VAIN_MAX: u32 = 4;
 /// The records of perf whose lists have the lengths that they state.
 const LISTS: [u32; 2] = [kind::THREAD_MAP, kind::CPU_MAP];
 /// The highest number of a thread, `PID_MAX_LIMIT` of include/linux/threads.h.
@@ -146,14 +149,17 @@ impl<'a> Walker<'a> {
     pub(super) fn read_longer(&mut self, record: &Record<'_>) -> Option<Record<'a>> {
         let is_alone = record.outside == 0 && Wrapper::of(record.frame.kind).is_none();
         let view = record.view(self.layer, 0);
-        if self.events.is_none() || !is_alone || self.evidence().fits(&view) {
+        let may_search = self.events.is_some() && self.past.vain < VAIN_MAX;
+        if !may_search || !is_alone || self.evidence().fits(&view) {
             return None;
         }
         let mut budget = self.budget;
         let area = record.end()..self.end.min(self.at.saturating_add(MOST));
         let next = self.search((area, 1), Reach::Few, &mut budget);
         self.budget = budget;
-        self.read_up_to(next?, record.frame)
+        let longer = next.and_then(|next| self.read_up_to(next, record.frame));
+        self.past.vain = if longer.is_some() { 0 } else { self.past.vain.saturating_add(1) };
+        longer
     }
 }
 

@@ -66,7 +66,7 @@ pub(super) fn read(source: &Source<'_>, (order, first): (Order, u64)) -> Option<
 /// Returns the offset of the first complete record, if enough of the first ones are those of a
 /// pipe.
 fn first_record(source: &Source<'_>, order: Order, limits: &Limits) -> Option<u64> {
-    let beginning = source.read(0, SEARCHED);
+    let beginning = source.read(0, SEARCHED.min(source.len()));
     if !beginning.windows(to_usize(RECORD_HEADER)).any(|bytes| may_be_own(bytes, order)) {
         return None;
     }

@@ -17,6 +17,7 @@ use crate::formats::perf::layout::{SECTION_SIZE, field};
 use crate::kit::reading::Reading;
 use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};
+use crate::kit::steps;
 use crate::model::recording::{File, FileSet};
 
 /// Bytes of sections that are read: a pair that does not fit costs the section with the fault.
@@ -49,7 +50,7 @@ pub(super) fn find(source: &Source<'_>) -> Vec<Reading> {
     for len in SIZES {
         let enough = readings.len().saturating_add(MOST);
         for pair in pairs(&fault, source.len(), len) {
-            if left == 0 || readings.len() == enough {
+            if left == 0 || readings.len() == enough || steps::is_spent() {
                 break;
             }
             let found = first_fault(&pair.exchanged(source), fault.feature);
