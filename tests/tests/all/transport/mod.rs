@@ -335,7 +335,7 @@ fn a_conversion_of_characters_is_found_beside_any_damage() {
     assert_eq!(sets().count(), 4);
     let (mut cases, mut lost) = (0, Vec::new());
     for subject in SUBJECTS {
-        for number in Share::one_in(16).of(0..CASES) {
+        for number in Share::one_in(4).of(0..CASES) {
             let (original, damaged) = damaged(&subject.originals, SEED, number);
             let [(name, bytes)] = &damaged.files[..] else { continue };
             let high = bytes.iter().filter(|byte| !byte.is_ascii()).count();
