@@ -5,6 +5,7 @@
 //! therefore be checked at any size without a copy, before a byte of it is written.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use crate::kit::num::{to_u64, to_usize};
 use crate::kit::steps;
@@ -13,13 +14,14 @@ use crate::kit::watch::{BLOCK_SHIFT, Watch};
 /// Pieces from which on a source has an index of them.
 const MANY_PIECES: usize = 64;
 
-/// A read-only sequence of bytes, possibly in several pieces.
+/// A read-only sequence of bytes, possibly in several pieces, which a clone shares: a redaction has
+/// a million.
 #[derive(Clone, Debug, Default)]
 pub struct Source<'a> {
     /// Offset of the first byte of each piece, and the piece. Pieces adjoin, and none is empty.
-    pieces: Vec<(u64, &'a [u8])>,
+    pieces: Arc<[(u64, &'a [u8])]>,
     /// The way to a piece, if there are many.
-    index: Option<BlockIndex>,
+    index: Option<Arc<BlockIndex>>,
     len: u64,
     absent: bool,
     /// Counts what is read, if somebody waits for it.
@@ -34,14 +36,14 @@ impl<'a> Source<'a> {
 
     /// Creates the concatenation of `pieces`.
     pub fn from_pieces(pieces: impl IntoIterator<Item = &'a [u8]>) -> Self {
-        let (mut source, pieces) = (Self::default(), pieces.into_iter());
-        source.pieces.reserve(pieces.size_hint().0);
+        let pieces = pieces.into_iter();
+        let (mut len, mut placed) = (0_u64, Vec::with_capacity(pieces.size_hint().0));
         for piece in pieces.filter(|piece| !piece.is_empty()) {
-            source.pieces.push((source.len, piece));
-            source.len = source.len.saturating_add(to_u64(piece.len()));
+            placed.push((len, piece));
+            len = len.saturating_add(to_u64(piece.len()));
         }
-        source.index = BlockIndex::of(&source);
-        source
+        let index = BlockIndex::of(&placed, len).map(Arc::new);
+        Self { pieces: Arc::from(placed), index, len, ..Self::default() }
     }
 
     /// Creates the source of a file that does not exist and that a repair may create.
@@ -170,15 +172,15 @@ struct BlockIndex {
 
 impl BlockIndex {
     /// The index of a source of many pieces: with as many blocks as pieces, or half of that.
-    fn of(source: &Source<'_>) -> Option<Self> {
-        let count = source.pieces.len();
-        let mean = source.len.checked_div(to_u64(count))?;
+    fn of(pieces: &[(u64, &[u8])], len: u64) -> Option<Self> {
+        let count = pieces.len();
+        let mean = len.checked_div(to_u64(count))?;
         let shift = mean.checked_ilog2()?.saturating_add(1);
         if count < MANY_PIECES {
             return None;
         }
         let mut before = Vec::with_capacity(count.saturating_add(2));
-        for (index, (start, _)) in source.pieces.iter().enumerate() {
+        for (index, (start, _)) in pieces.iter().enumerate() {
             before.resize(before.len().max(to_usize(start >> shift).saturating_add(1)), index);
         }
         before.push(count);

@@ -150,6 +150,7 @@ fn patch(
         let kinds = expanded.iter().fold(Kinds::default(), |all, one| all.with(one.kinds));
         let inner: Vec<Edit> = expanded.into_iter().map(|one| one.edit).collect();
         let stored = format.store(files, &inner, options).map_err(RedactError::from)?;
+        let place = |span: Span| (span.layer.file, span.start);
         let outer = stored.edits;
         records_gone = stored.records_gone;
         for rule in kinds.rules() {
@@ -158,11 +159,13 @@ fn patch(
         }
         // Damage inside a unit that is stored anew is gone.
         let is_inside = |span: Span| {
-            outer.iter().any(|new| new.span.start <= span.start && span.end <= new.span.end)
+            let next = outer.partition_point(|new| place(new.span) <= place(span));
+            let last = next.checked_sub(1).and_then(|last| outer.get(last));
+            last.is_some_and(|new| new.span.layer == span.layer && span.end <= new.span.end)
         };
         edits.retain(|edit| !is_inside(edit.span));
         edits.extend(outer);
-        edits.sort_by_key(|edit| (edit.span.layer.file, edit.span.start));
+        edits.sort_by_key(|edit| place(edit.span));
     }
     for one in &renamed {
         let span = Span::new(Layer::stored(one.file), 0, 0);

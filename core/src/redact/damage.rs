@@ -3,14 +3,19 @@
 //! All damage is blanked together. If that does harm, it is halved until the places that do it are
 //! found, as a repair does with its fixes; they are left, and named.
 
+use std::collections::BTreeSet;
+
 use super::{RedactError, Redaction};
 use crate::kit::span::Span;
 use crate::model::Rule;
 use crate::sight::filler::BLANKS;
 
-/// Attempts to find the damage that does harm, for each byte that takes its place. An attempt
-/// checks the whole recording; one place among a thousand is found by ten.
-const ATTEMPTS_MAX: usize = 32;
+/// Attempts to find the damage that does harm, for each byte that takes its place: one place among
+/// a thousand is found by ten.
+const ATTEMPTS_MAX: u64 = 32;
+/// Bytes that these attempts read: each redacts the whole recording, which takes a second for some
+/// 10 MiB. What was not tried is left.
+const ATTEMPTS_BYTES: u64 = 64 << 20;
 
 /// The bytes that take the place of damage.
 #[derive(Clone, Debug, Default)]
@@ -52,18 +57,25 @@ pub(super) struct Left<'a> {
     pub(super) blanks: &'a Blanks,
 }
 
-/// Redacts with as much of the damage in `places` blanked as does no harm.
+/// Returns the number of attempts for a recording of `len` bytes.
+fn count_attempts(len: u64) -> u64 {
+    ATTEMPTS_BYTES.checked_div(len).unwrap_or(ATTEMPTS_MAX).clamp(1, ATTEMPTS_MAX)
+}
+
+/// Redacts a recording of `len` bytes with as much of the damage in `places` blanked as does no
+/// harm.
 pub(super) fn blank_most(
-    places: &[Span],
+    (places, len): (&[Span], u64),
     attempt: impl Fn(&Blanks) -> Result<Redaction, RedactError>,
 ) -> Result<Redaction, RedactError> {
     let mut best = attempt(&Blanks::default())?;
     let mut good: Vec<(Span, u8)> = Vec::new();
     for blank in BLANKS {
-        let is_open = |place: &&Span| good.iter().all(|(one, _)| one != *place);
-        let open: Vec<Span> = places.iter().filter(is_open).copied().collect();
+        let done: BTreeSet<Span> = good.iter().map(|(place, _)| *place).collect();
+        let open: Vec<Span> =
+            places.iter().filter(|place| !done.contains(place)).copied().collect();
         let mut parts = vec![open.as_slice()];
-        for _ in 0..ATTEMPTS_MAX {
+        for _ in 0..count_attempts(len) {
             let Some(part) = parts.pop() else { break };
             let together = good.iter().copied().chain(part.iter().map(|place| (*place, blank)));
             let together: Vec<(Span, u8)> = together.collect();
@@ -84,6 +96,12 @@ pub(super) fn blank_most(
 mod tests {
     use super::*;
     use crate::kit::span::Layer;
+
+    #[test]
+    fn the_longer_a_recording_the_fewer_attempts_it_gets() {
+        let lengths = [0, 1, 2 << 20, 16 << 20, 1 << 40];
+        assert_eq!(lengths.map(count_attempts), [32, 32, 32, 4, 1]);
+    }
 
     #[test]
     fn a_place_has_the_byte_of_the_listed_place_around_it() {

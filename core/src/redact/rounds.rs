@@ -121,7 +121,7 @@ impl Rounds<'_> {
             }
             if is_harm(&result) {
                 let places = self.attempt(files, &[], first).damage(before);
-                result = blank_most(&places, |blanks| attempt(&[], blanks));
+                result = blank_most((&places, files.len()), |blanks| attempt(&[], blanks));
             }
             damage = &none;
         }

@@ -27,6 +27,7 @@ use crate::formats::perf::layout::{
     HEADER_SIZE, HEADER_SIZE_PIPE, RECORD_HEADER, SECTION_SIZE, field, record,
 };
 use crate::kit::cursor::Order;
+use crate::kit::num::to_u64;
 use crate::kit::reading::{Change, Reading};
 use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};
@@ -53,6 +54,7 @@ pub(super) fn find(source: &Source<'_>, most: u64) -> Vec<Reading> {
     let Some(chain) = Chain::of(source) else { return readings };
     let stored = chain.walk(source, chain.start, &mut most);
     let Err(Some(broken)) = stored else { return readings };
+    let cost = cost_of_pair(source);
     for len in SIZES {
         let enough = readings.len().saturating_add(MOST);
         let last = number_of(broken, len);
@@ -70,6 +72,7 @@ pub(super) fn find(source: &Source<'_>, most: u64) -> Vec<Reading> {
                     break;
                 }
                 let pair = Pair(block(first, len), block(second, len));
+                most = most.saturating_sub(cost);
                 if chain.walk(&pair.exchanged(source), from, &mut most).is_ok() {
                     readings.push(pair.reading(source, (chain.stated, CHAIN)));
                 }
@@ -87,12 +90,17 @@ pub(super) fn find_first(source: &Source<'_>, most: u64) -> Vec<Reading> {
     if header::magic(&source.read(0, 8)).is_some() {
         return readings;
     }
+    let cost = cost_of_pair(source);
     for len in SIZES {
         for number in 1..number_of(source.len(), len).min(MOST_PLACES) {
             let pair = Pair(block(0, len), block(number, len));
             if header::magic(&source.read(pair.1.start, pair.1.start.saturating_add(8))).is_none() {
                 continue;
             }
+            if most <= cost {
+                return readings;
+            }
+            most = most.saturating_sub(cost);
             let whole = pair.exchanged(source);
             let Some(chain) = Chain::of(&whole) else { continue };
             if chain.walk(&whole, chain.start, &mut most).is_ok() {
@@ -103,6 +111,11 @@ pub(super) fn find_first(source: &Source<'_>, most: u64) -> Vec<Reading> {
         }
     }
     readings
+}
+
+/// Returns the number of pieces that an exchange copies: an edited file has thousands.
+pub(super) fn cost_of_pair(source: &Source<'_>) -> u64 {
+    to_u64(source.pieces().count())
 }
 
 /// Returns the number of the block of `len` bytes that holds the byte at `at`.

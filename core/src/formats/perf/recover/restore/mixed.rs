@@ -7,7 +7,7 @@
 //! Most bytes of a section are texts, which may end anywhere. So a reading is lossy, as those of
 //! [`exchanged`](super::exchanged) are.
 
-use super::exchanged::{Pair, SIZES, block, number_of};
+use super::exchanged::{Pair, SIZES, block, cost_of_pair, number_of};
 use super::peek::Peek;
 use super::shape;
 use crate::formats::perf::decode::header::{self, Section};
@@ -24,6 +24,8 @@ use crate::model::recording::{File, FileSet};
 const MOST_BYTES: u64 = 64 << 20;
 /// Bytes that each pair counts at least: its table is read.
 const PAIR_BYTES: u64 = 4 << 10;
+/// Bytes that each piece of an edited file counts.
+const PIECE_BYTES: u64 = 16;
 /// The meaning of the place of the table as a witness.
 const STATED: &str = "the sections of the feature table have the fields of their features";
 /// Readings of one size that are tried.
@@ -45,6 +47,7 @@ pub(super) fn find(source: &Source<'_>) -> Vec<Reading> {
     let Some(fault) = first_fault(source, None) else { return readings };
     let all = source.len().saturating_sub(fault.table);
     let one = fault.feature.map_or(0, |(_, section)| section.size).max(PAIR_BYTES);
+    let copied = cost_of_pair(source).saturating_mul(PIECE_BYTES);
     let stated = Span::sized(Layer::stored(0), field::DATA, SECTION_SIZE);
     let mut left = MOST_BYTES;
     for len in SIZES {
@@ -56,6 +59,7 @@ pub(super) fn find(source: &Source<'_>) -> Vec<Reading> {
             let found = first_fault(&pair.exchanged(source), fault.feature);
             let is_same = found.as_ref().is_some_and(|found| found.feature == fault.feature);
             left = left.saturating_sub(if is_same { one } else { all.max(one) });
+            left = left.saturating_sub(copied);
             let reading = found.is_none().then(|| pair.reading(source, (stated, STATED)));
             // Both blocks may be near the fault.
             readings.extend(reading.filter(|reading| !readings.contains(reading)));

@@ -26,7 +26,7 @@ use super::headless;
 use super::mixed;
 use super::peek::Peek;
 use super::shape;
-use crate::formats::perf::decode::header::{self, Section};
+use crate::formats::perf::decode::header::{self, Flags, Section};
 use crate::formats::perf::layout::{
     FEATURE_BITS, HEADER_SIZE, MAGIC_BIG, MAGIC_LITTLE, RECORD_HEADER, SECTION_SIZE, feature,
     field, is_published,
@@ -239,10 +239,20 @@ impl Shift {
     }
 }
 
+/// By how much feature bits are wrong; fewer is better.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct WrongBits {
+    /// Bits more or fewer than the table has entries.
+    count: u64,
+    /// Bits that no perf sets.
+    unknown: usize,
+}
+
 /// The beginning of a file as perf wrote it, and the stored bytes.
 struct Beginning {
     written: Vec<u8>,
     stored: Vec<u8>,
+    order: Order,
     shift: Shift,
     /// Number of features.
     features: u64,
@@ -272,7 +282,8 @@ impl Beginning {
         let features = to_u64(table.sections.len());
         let stored_len = to_u64(written.len()).saturating_add(shift.len());
         let stored = peek.bytes(0, stored_len).into_owned();
-        Self { written, stored, shift, features, table: table.span(), described }
+        let (order, table) = (peek.order, table.span());
+        Self { written, stored, order, shift, features, table, described }
     }
 
     /// Returns the readings of one place, or of several that differ in the feature bits.
@@ -282,22 +293,20 @@ impl Beginning {
         let lower = if upper >= field::SIZE { lower.max(field::SIZE) } else { lower };
         let (first, last) = (field::FLAGS.saturating_sub(self.shift.len()), HEADER_SIZE);
         let among_flags = first.max(lower)..=last.min(upper);
-        let mut places: Vec<(u64, u64, Vec<u8>)> = Vec::new();
+        let mut places: Vec<(u64, Flags)> = Vec::new();
         for place in std::iter::once(upper).chain(among_flags).chain(std::iter::once(lower)) {
             let flags = self.flags(place);
-            let bits = flags
-                .iter()
-                .fold(0_u64, |sum, byte| sum.saturating_add(u64::from(byte.count_ones())));
-            if places.iter().all(|(_, _, known)| *known != flags) {
-                places.push((bits.abs_diff(self.features), place, flags));
+            if places.iter().all(|(_, known)| *known != flags) {
+                places.push((place, flags));
             }
         }
-        // Bits of the right number are those of the features.
-        let least = places.iter().map(|(distance, ..)| *distance).min();
-        places.retain(|(distance, ..)| Some(*distance) == least);
+        // Bits of the right number are those of the features; of those, bits that a perf sets.
+        let least = places.iter().map(|(_, flags)| self.wrong_bits(*flags)).min();
+        let least = least.unwrap_or_default();
+        places.retain(|(_, flags)| self.wrong_bits(*flags) == least);
         let is_complete = places.len() <= PLACES;
-        let readings =
-            places.iter().take(PLACES).map(|(distance, at, _)| self.reading(*at, *distance));
+        let has_right_bits = least == WrongBits::default();
+        let readings = places.iter().take(PLACES).map(|(at, _)| self.reading(*at, has_right_bits));
         let readings = readings.map(|reading| {
             let is_determined = reading.is_determined && is_complete;
             Reading { is_determined, ..reading }
@@ -328,25 +337,37 @@ impl Beginning {
         (lower <= upper).then_some((lower, upper))
     }
 
+    /// Returns what is wrong with feature bits.
+    fn wrong_bits(&self, flags: Flags) -> WrongBits {
+        WrongBits {
+            count: flags.count().abs_diff(self.features),
+            unknown: flags.bits().filter(|bit| !shape::is_known(*bit)).count(),
+        }
+    }
+
     /// Returns the feature bits if the shift is at `place`; lost ones are 0.
-    fn flags(&self, place: u64) -> Vec<u8> {
+    fn flags(&self, place: u64) -> Flags {
         let stored = |at: u64| match self.shift {
             _ if at < place => Some(at),
             Shift::Missing(len) if at < place.saturating_add(len) => None,
             _ => self.shift.stored(at),
         };
         let byte = |at| stored(at).and_then(|at| self.stored.get(to_usize(at)).copied());
-        (field::FLAGS..HEADER_SIZE).map(|at| byte(at).unwrap_or(0)).collect()
+        Flags([0, 1, 2, 3].map(|word| {
+            let first = field::FLAGS.saturating_add(8 * word);
+            let bytes = [0, 1, 2, 3, 4, 5, 6, 7].map(|at| byte(first.saturating_add(at)));
+            self.order.u64(bytes.map(Option::unwrap_or_default))
+        }))
     }
 
-    /// Returns the reading of a shift at `at`, with feature bits of which so many are wrong.
-    fn reading(&self, at: u64, wrong_bits: u64) -> Reading {
+    /// Returns the reading of a shift at `at`.
+    fn reading(&self, at: u64, has_right_bits: bool) -> Reading {
         let len = self.shift.len();
         let end = at.saturating_add(len);
         let reading = match self.shift {
             Shift::Inserted(_) => {
                 let reading = Reading::inserted(0, at..end);
-                Reading { is_determined: wrong_bits == 0, ..reading }
+                Reading { is_determined: has_right_bits, ..reading }
             }
             Shift::Missing(_) => {
                 let known = self.written.get(to_usize(at)..to_usize(end).min(self.written.len()));
@@ -355,7 +376,7 @@ impl Beginning {
                 // Of ids and attrs EVENT_DESC is the only copy, and may be damaged itself. Of lost
                 // feature bits only the number is known.
                 let has_flags = end <= field::FLAGS || at >= field::FLAGS.saturating_add(8);
-                let is_known = end <= HEADER_SIZE && has_flags && wrong_bits == 0;
+                let is_known = end <= HEADER_SIZE && has_flags && has_right_bits;
                 Reading::lost(0, Change { range: at..at, insert }, is_known)
             }
         };
