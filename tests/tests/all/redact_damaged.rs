@@ -231,7 +231,7 @@ fn judge(
 /// Runs a share of the cases of a format.
 fn leaves_no_word(name: &str) {
     let subject = SUBJECTS.iter().find(|subject| subject.format.name() == name).unwrap();
-    let share = Share::one_in(10);
+    let share = Share::one_in(20);
     let seed = std::env::var("TRACEMEND_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
     let all = originals(subject);
     assert!(!all.is_empty(), "{name}: no original has private content");

@@ -6,6 +6,7 @@ use tracemend::{FileSet, Options, Report, Severity};
 use tracemend_tests::forge::apitrace::{Container, Stream, Value, call_heavy, structs, threaded};
 use tracemend_tests::known_originals::Dice;
 use tracemend_tests::mended::mended;
+use tracemend_tests::sweep::Share;
 
 /// Bytes of a disk block, and of what file systems reserve at a time.
 const BORDERS: [usize; 2] = [4 << 10, 64 << 10];
@@ -65,17 +66,15 @@ fn differs(stream: &Stream, cut: &[u8], border: usize) -> Option<String> {
 
 #[test]
 fn a_cut_trace_keeps_the_same_calls_with_zeros_up_to_the_next_border() {
-    let mut dice = Dice::seeded(51);
     let mut wrong = Vec::new();
-    for (name, stream) in traces() {
-        for (container, _) in
-            Container::ALL.into_iter().flat_map(|one| (0..4).map(move |n| (one, n)))
-        {
-            let sound = container.file(&stream.bytes);
-            let cut = &sound[..place_of_cut(&sound, &mut dice)];
-            let found = BORDERS.into_iter().filter_map(|border| differs(&stream, cut, border));
-            wrong.extend(found.map(|one| format!("{name}, {container:?}, {one}")));
-        }
+    let traces = traces();
+    for number in Share::one_in(1).of(0..traces.len() * Container::ALL.len() * 4) {
+        let (name, stream) = &traces[number % traces.len()];
+        let container = Container::ALL[number / traces.len() % Container::ALL.len()];
+        let sound = container.file(&stream.bytes);
+        let cut = &sound[..place_of_cut(&sound, &mut Dice::seeded(5_100 + number as u64))];
+        let found = BORDERS.into_iter().filter_map(|border| differs(stream, cut, border));
+        wrong.extend(found.map(|one| format!("{name}, {container:?}, {number}, {one}")));
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
@@ -118,29 +117,30 @@ fn two_traces_in_gzip_are_told_apart() {
 
 #[test]
 fn no_report_says_that_all_calls_are_kept_where_the_rest_is_lost() {
-    let mut dice = Dice::seeded(52);
+    const CONTAINERS: [Container; 3] = [Container::Snappy, Container::Seekable, Container::Gzip];
+    const LENGTHS: [usize; 4] = [3, 16, 64, 400];
+    let traces = traces();
+    let all = traces.len() * CONTAINERS.len() * LENGTHS.len() * 3;
     let (mut said, mut wrong) = (0, Vec::new());
-    for (name, stream) in traces() {
-        for container in [Container::Snappy, Container::Seekable, Container::Gzip] {
-            for len in [3, 16, 64, 400].repeat(3) {
-                let mut file = container.file(&stream.bytes);
-                let at = 64 + dice.below(file.len() - 600);
-                let noise = dice.noise(len);
-                file[at..at + len].copy_from_slice(&noise);
-                let report = check(&file);
-                let notes = || report.findings().iter().flat_map(|finding| &finding.notes);
-                let has_lost = notes().any(|note| note.contains(" lost"));
-                if has_lost || !notes().any(|note| note == "all calls are kept") {
-                    continue;
-                }
-                said += 1;
-                if report.tally.samples < stream.calls() {
-                    wrong.push(format!(
-                        "{name}, {container:?}, {len} at {at}: {:?}",
-                        report.counts()
-                    ));
-                }
-            }
+    for number in Share::one_in(1).of(0..all) {
+        let mut dice = Dice::seeded(5_200 + number as u64);
+        let (name, stream) = &traces[number % traces.len()];
+        let container = CONTAINERS[number / traces.len() % CONTAINERS.len()];
+        let len = LENGTHS[number / (traces.len() * CONTAINERS.len()) % LENGTHS.len()];
+        let mut file = container.file(&stream.bytes);
+        let at = 64 + dice.below(file.len() - 600);
+        let noise = dice.noise(len);
+        file[at..at + len].copy_from_slice(&noise);
+        let report = check(&file);
+        let notes = || report.findings().iter().flat_map(|finding| &finding.notes);
+        let has_lost = notes().any(|note| note.contains(" lost"));
+        if has_lost || !notes().any(|note| note == "all calls are kept") {
+            continue;
+        }
+        said += 1;
+        if report.tally.samples < stream.calls() {
+            let counts = report.counts();
+            wrong.push(format!("{name}, {container:?}, {len} at {at}, {number}: {counts:?}"));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

@@ -71,8 +71,9 @@ fn a_wrong_or_missing_value_becomes_what_it_was() {
     let cases: Vec<_> =
         RESTORED.iter().flat_map(|key| values().map(move |value| (*key, value))).collect();
     let mut random = Random(0x6a73_6f6e);
-    let (mut refused, mut same) = (0, 0);
-    for (key, value) in cases {
+    let (mut tried, mut refused, mut same) = (0, 0, 0);
+    for (key, value) in Share::one_in(1).of(cases) {
+        tried += 1;
         let process = u32::try_from(random.below(4)).unwrap();
         let case = format!("{key} {value:?} in process {process}");
         let damaged = with_value(sound.clone(), process, key, value);
@@ -99,7 +100,7 @@ fn a_wrong_or_missing_value_becomes_what_it_was() {
         }
     }
     notice::say(&format!("values of metadata: {same} of {refused} as they were"));
-    assert!(refused > 80 && same * 100 >= refused * 95, "{same} of {refused}");
+    assert!(refused * 2 > tried && same * 100 >= refused * 95, "{same} of {refused}, {tried}");
 }
 
 /// Values that ovniemu reads as other ones, or that contradict the directory or other processes.
@@ -121,7 +122,8 @@ fn a_value_that_ovniemu_accepts_becomes_what_it_was_if_the_user_wants_it() {
     let sound = original();
     let options = Options { lossy_warnings: true, ..Options::default() };
     let values = ACCEPTED.iter().flat_map(|(key, values)| values.iter().map(move |v| (*key, *v)));
-    for ((key, value), process) in values.flat_map(|case| (0..PROCESSES).map(move |p| (case, p))) {
+    let cases = values.flat_map(|case| (0..PROCESSES).map(move |process| (case, process)));
+    for ((key, value), process) in Share::one_in(1).of(cases) {
         let case = format!("{key} {value} in process {process}");
         let damaged = with_value(sound.clone(), process, key, Some(value));
         let report = tracemend::check(&damaged.set(), &Options::default());

@@ -405,7 +405,7 @@ mod tests {
         let bytes = words(60_000);
         let sound = snap::raw::Encoder::new().compress_vec(&bytes).unwrap();
         let (mut at_places, mut kept, mut all) = (0, 0, 0);
-        for seed in 0..24 {
+        for seed in 0..8 {
             let mut number = numbers(seed);
             let mut block = sound.clone();
             // From the back, so that bytes that move are those behind.
@@ -425,7 +425,7 @@ mod tests {
             kept += found.iter().zip(&bytes).filter(|(a, b)| a == b).count();
         }
         let share = kept * 100 / all;
-        assert!(share > 80 && at_places > 21, "seeds 0 to 23: {share} %, {at_places} whole");
+        assert!(share > 80 && at_places > 6, "seeds 0 to 7: {share} %, {at_places} whole");
     }
 
     #[test]
@@ -433,7 +433,7 @@ mod tests {
         let bytes = words(60_000);
         let sound = snap::raw::Encoder::new().compress_vec(&bytes).unwrap();
         let mut whole = 0;
-        for seed in 0..40 {
+        for seed in 0..12 {
             let mut number = numbers(seed);
             let mut block = sound.clone();
             for part in (1..4).rev() {
@@ -443,7 +443,7 @@ mod tests {
             }
             whole += usize::from(found(&block) == bytes);
         }
-        assert!(whole > 36, "seeds 0 to 39: {whole} of 40");
+        assert!(whole > 10, "seeds 0 to 11: {whole} of 12");
     }
 
     #[test]
