@@ -147,6 +147,45 @@ fn exchanged_blocks_of_events_come_back() {
 }
 
 #[test]
+fn a_third_of_the_streams_with_several_exchanges_lose_only_events_at_borders() {
+    let traces = traces();
+    let (mut hit, mut lost, mut added, mut refused, mut cases) = (0, 0, 0, 0, 0);
+    let mut worst = Vec::new();
+    for case in Share::one_in(8).of(0..CASES) {
+        let mut random = Random(SEED ^ u64::try_from(case).unwrap() << 28);
+        let (trace, place) = &traces[case % traces.len()];
+        let whole = stream(trace, *place);
+        let mut bytes = whole.to_vec();
+        let exchanges = 2 + random.below(7);
+        for _ in 0..exchanges {
+            let len = 48 + random.below(600.min(whole.len() / 16));
+            let one = 8 + random.below(whole.len() - 8 - 2 * len);
+            let two = one + len + random.below(whole.len() - one - 2 * len + 1);
+            (0..len).for_each(|at| bytes.swap(one + at, two + at));
+        }
+        let (repair, target) = with_stream(trace, *place, bytes).mended(&Options::default());
+        cases += 1;
+        if [Outcome::CannotRepair, Outcome::Incomplete].contains(&repair.outcome) {
+            refused += 1;
+            continue;
+        }
+        let target = stream(&target, *place);
+        let (less, more) = (missing(whole, target), missing(target, whole));
+        hit += 8 * exchanges;
+        lost += less;
+        added += more;
+        if less > 8 * exchanges || more > 8 * exchanges {
+            worst.push(format!("{case}: {exchanges} exchanges: {less} lost, {more} added"));
+        }
+    }
+    notice::say(&format!(
+        "several exchanged blocks, seed {SEED}, {cases} cases: {lost} events lost, {added} added, \
+         up to {hit} at borders, {refused} refused; {worst:#?}"
+    ));
+    assert!(worst.len() * 3 <= cases * 2 && refused * 20 <= cases, "{worst:#?}");
+}
+
+#[test]
 fn inserted_zeros_are_dropped_and_zeros_in_the_place_of_events_are_another_cause() {
     const BLOCK: usize = 512;
     let traces = traces();

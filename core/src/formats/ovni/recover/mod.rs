@@ -7,7 +7,9 @@
 //!  repeat         bytes that occur twice in a row
 //!  copied         events that occur again later in the stream
 //!  inserted       zeros that were inserted
-//!  exchanged      blocks that changed places
+//!  exchanged      two blocks that changed places
+//!  reordered      blocks that changed places several times
+//!  joint          the places at which parts of a stream may follow one another
 //!  flips          events of which one bit was inverted
 //!  task_ids       which events create and start each task
 //!  sequences      which codes follow each other
@@ -25,9 +27,11 @@ pub mod copied;
 pub mod exchanged;
 pub mod flips;
 pub mod inserted;
+mod joint;
 pub mod needs;
 pub mod older_run;
 pub mod play_order;
+mod reordered;
 pub mod repeat;
 pub mod resync;
 pub mod sequences;

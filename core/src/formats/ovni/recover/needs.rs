@@ -131,7 +131,9 @@ impl Needs {
                     continue;
                 }
                 let same = count_same(below, used);
+                let is_repeated = opens.first().zip(below.last());
                 let is_refused = twice.get(used.len()).is_some_and(|place| *place < kept)
+                    || is_repeated.is_some_and(|(one, top)| one.repeats(top, stack))
                     || opens.is_empty() && needs.is_refused_on(below.last(), stack)
                     || needs.cannot_pause(open, &bodies, kept, same);
                 let left = kept.saturating_sub(same);
@@ -187,7 +189,11 @@ impl Needs {
             };
             rest.next_if(is_own);
             let room = STACK_MAX.saturating_sub(own.states.len());
-            own.states.extend(rest.take(room));
+            for state in rest.take(room) {
+                if !own.add(state, stack) {
+                    break;
+                }
+            }
             if own.states.is_empty() && left.is_empty() && own.first_opened.is_none() {
                 own.first_opened = next.first_opened;
             }
@@ -245,6 +251,13 @@ fn count_same(one: &[OpenState], two: &[OpenState]) -> usize {
 }
 
 impl StackNeeds {
+    /// Adds a state around those that are needed; returns whether it can be open there.
+    pub(super) fn add(&mut self, state: OpenState, stack: Stack) -> bool {
+        let fits = self.states.last().is_none_or(|inner| !inner.repeats(&state, stack));
+        self.states.extend(fits.then_some(state));
+        fits
+    }
+
     /// Whether the first state that is opened may not follow `top`.
     fn is_refused_on(&self, top: Option<&OpenState>, stack: Stack) -> bool {
         self.first_opened.zip(top).is_some_and(|(first, top)| first.repeats(top, stack))

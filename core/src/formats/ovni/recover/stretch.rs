@@ -137,8 +137,7 @@ impl<'p> Stretch<'p> {
             return false;
         };
         if own.is_empty() && needs.states.len() < STACK_MAX {
-            needs.states.push(state);
-            return true;
+            return needs.add(state, stack);
         }
         own.pop_if(|open| open.is(&state)).is_some()
     }
@@ -290,6 +289,13 @@ mod tests {
     fn a_stretch_ends_at_its_first_contradiction() {
         let needs = find(&[("6Wt", 0), ("6C]", 0), ("6WT", 0)]);
         assert_eq!(needs.bridge(NANOS6, &[], &mut 0), (StackChange::default(), 0));
+    }
+
+    #[test]
+    fn a_state_is_not_needed_inside_itself() {
+        let needs = find(&[("6WT", 0), ("6WT", 0), ("6C]", 0)]);
+        let (change, count) = needs.bridge(NANOS6, &[], &mut 0);
+        assert_eq!((change.opens, count), (vec![plain(*b"Wt")], 1));
     }
 
     #[test]
