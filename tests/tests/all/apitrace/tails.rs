@@ -146,3 +146,19 @@ fn no_report_says_that_all_calls_are_kept_where_the_rest_is_lost() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(said > 0, "no case says so");
 }
+
+#[test]
+fn a_chunk_that_is_cut_before_zeros_names_the_bytes_that_are_there() {
+    let sound = Container::Snappy.file(&call_heavy(900).bytes);
+    let cut = place_of_cut(&sound, &mut Dice::seeded(61));
+    let stated = sound.len() - 6;
+    for (file, zeros) in [
+        (sound[..cut].to_vec(), String::new()),
+        (fill(&sound[..cut], 64 << 10), format!(", then {} zeros", (64 << 10) - cut)),
+    ] {
+        let report = check(&file);
+        let expected = format!("truncated chunk: {} of {stated} bytes{zeros}", cut - 6);
+        let messages: Vec<&str> = report.findings().iter().map(|one| &*one.message).collect();
+        assert!(messages.iter().any(|one| one.starts_with(&expected)), "{expected}: {messages:?}");
+    }
+}

@@ -76,8 +76,14 @@ impl TraceCheck<'_, '_> {
         let unit = self.trace.container.unit();
         let tail = tail.map(|UnitFault { fault, segment }| match fault {
             Fault::Truncated { stated: Some(stated) } => {
-                let there = segment.stored.len().saturating_sub(CHUNK_HEADER_LEN);
-                format!("truncated {unit}: {there} of {}", byte_count(*stated))
+                let end = self.editor.written_end().min(segment.stored.end);
+                let there = end.saturating_sub(segment.stored.start);
+                let there = there.saturating_sub(CHUNK_HEADER_LEN);
+                let zeros = match segment.stored.end.saturating_sub(end) {
+                    0 => String::new(),
+                    zeros => format!(", then {}", plural(zeros, "zero")),
+                };
+                format!("truncated {unit}: {there} of {}{zeros}", byte_count(*stated))
             }
             _ => format!("truncated {unit}: the file ends inside it"),
         });

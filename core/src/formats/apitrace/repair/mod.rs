@@ -25,6 +25,7 @@ pub use store::store;
 use super::decode::places::Place;
 use super::expand::{Container, Encoder, Expansion, find_stored, stored, zstd};
 use super::layout::SNAPPY_MAGIC;
+use crate::kit::holes::find_tail;
 use crate::kit::num::to_u64;
 use crate::kit::source::Source;
 use crate::kit::span::{Layer, Span};
@@ -98,6 +99,11 @@ impl<'r, 'a> StreamEditor<'r, 'a> {
         let table = zstd::seek_table_span(self.source);
         let table = table.filter(|_| self.container == Container::Zstd);
         table.map_or(self.source.len(), |table| table.start)
+    }
+
+    /// Returns where the zeros begin that the file ends in.
+    pub fn written_end(&self) -> u64 {
+        find_tail(self.source)
     }
 
     /// Replaces bytes of the stream where the unit stores them, if it stores them as they are and
