@@ -107,6 +107,7 @@ mod perf {
     mod forge;
     mod headless;
     mod hostile;
+    mod indexed;
     mod inside;
     mod joined;
     mod judge;

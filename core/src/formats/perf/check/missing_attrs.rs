@@ -1,5 +1,6 @@
-//! HEADER_ATTR records that a pipe lost. EVENT_DESC has a copy of each attr and of its ids; without
-//! them perf shows the samples under the events that are left.
+//! HEADER_ATTR records that a pipe lost. EVENT_DESC has a copy of each attr and of its ids; if it is
+//! lost, too, later records have the ids and the names. Without its record perf shows the samples of
+//! an event under those that are left.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +9,7 @@ use crate::formats::perf::decode::attrs::{StoredEvent, has_room};
 use crate::formats::perf::decode::event::Events;
 use crate::formats::perf::decode::recording::RecordFile;
 use crate::formats::perf::layout::{HEADER_SIZE_PIPE, record};
-use crate::formats::perf::recover::restore::{described_in, read_events};
+use crate::formats::perf::recover::restore::{Indexed, described_in, find_indexed, read_events};
 use crate::formats::perf::repair;
 use crate::formats::perf::rules;
 use crate::kit::cursor::Order;
@@ -24,18 +25,24 @@ const FILE: Layer = Layer::stored(0);
 /// Records that are read: EVENT_DESC and the attrs come before the samples.
 const MOST_RECORDS: usize = 4096;
 
-/// The events of a pipe that EVENT_DESC describes and no HEADER_ATTR record has.
+/// The events of a pipe that EVENT_DESC or ID_INDEX has and no HEADER_ATTR record.
 pub(super) struct MissingAttrs {
     /// The events, each with the place of its record.
     events: Vec<(u64, StoredEvent)>,
-    /// EVENT_DESC.
-    described: Span,
+    /// The record that has them.
+    witness: Span,
+    /// Its name.
+    source: &'static str,
+    /// Without EVENT_DESC: the number of events that become `dummy`, and the HEADER_ATTR records
+    /// with other ids.
+    indexed: Option<(u64, Vec<Span>)>,
 }
 
 impl MissingAttrs {
     /// Finds the events; `None` if there is a record for each.
     pub(super) fn find(file: &RecordFile<'_>, limits: &Limits) -> Option<Self> {
         let mut described = None;
+        let mut are_known = true;
         // The end of the record of each id.
         let (mut stored, mut ends) = (0_usize, BTreeMap::new());
         let items = file.records((HEADER_SIZE_PIPE, file.length()), limits.of(&RESYNC));
@@ -44,11 +51,13 @@ impl MissingAttrs {
             match item.frame.kind {
                 record::SAMPLE => break,
                 record::HEADER_ATTR => {
-                    let (_, ids) = read_record(&view, file.order())?;
-                    // Attrs without ids cannot be told apart.
-                    if ids.is_empty() || !has_room(stored, to_u64(ends.len()), limits) {
+                    let ids = read_record(&view, file.order()).map(|(_, ids)| ids);
+                    let ids = ids.unwrap_or_default();
+                    if !has_room(stored, to_u64(ends.len()), limits) {
                         return None;
                     }
+                    // Attrs without ids cannot be told apart.
+                    are_known &= !ids.is_empty();
                     stored = stored.saturating_add(1);
                     ends.extend(ids.into_iter().map(|id| (id, item.end())));
                 }
@@ -59,7 +68,12 @@ impl MissingAttrs {
                 _ => {}
             }
         }
-        let (described, all) = described.filter(|(_, all)| all.len() > stored)?;
+        let Some((described, all)) = described else {
+            return find_indexed(file, limits).map(Self::indexed);
+        };
+        if !are_known || all.len() <= stored {
+            return None;
+        }
         let mut place = HEADER_SIZE_PIPE;
         let mut events = Vec::new();
         for event in all {
@@ -70,7 +84,13 @@ impl MissingAttrs {
                 None => events.push((place, event)),
             }
         }
-        (!events.is_empty()).then_some(Self { events, described })
+        let (witness, source) = (described, "EVENT_DESC");
+        (!events.is_empty()).then_some(Self { events, witness, source, indexed: None })
+    }
+
+    fn indexed(indexed: Indexed) -> Self {
+        let Indexed { witness, source, missing, unknown, strange } = indexed;
+        Self { events: missing, witness, source, indexed: Some((unknown, strange)) }
     }
 
     /// Returns the events as records are read by them, if some are missing.
@@ -88,11 +108,41 @@ impl MissingAttrs {
             places.entry(*place).or_default().extend(record);
         }
         let edit = |(at, bytes)| Edit::replace(Span::sized(FILE, at, 0), bytes);
-        let edits = places.into_iter().map(edit).collect();
-        let summary = format!("add the HEADER_ATTR records of {count} as EVENT_DESC has them");
-        let fix = Fix::new(Safety::Synthetic, summary, edits);
-        let message = format!("missing HEADER_ATTR of {count} in EVENT_DESC");
-        let finding = Finding::new(&rules::NO_ATTRS, self.described, "data", message);
+        let fix = match &self.indexed {
+            None => {
+                let edits = places.into_iter().map(edit).collect();
+                let summary =
+                    format!("add the HEADER_ATTR records of {count} as EVENT_DESC has them");
+                Fix::new(Safety::Synthetic, summary, edits)
+            }
+            Some((unknown, strange)) => {
+                // A record may stand where others are added.
+                let drop = |span: &Span| {
+                    Edit::replace(*span, places.remove(&span.start).unwrap_or_default())
+                };
+                let mut edits: Vec<Edit> = strange.iter().map(drop).collect();
+                edits.extend(places.into_iter().map(edit));
+                let summary = summarise(&count, *unknown, to_u64(strange.len()));
+                Fix::new(Safety::Lossy, summary, edits)
+            }
+        };
+        let message = format!("missing HEADER_ATTR of {count} in {}", self.source);
+        let finding = Finding::new(&rules::NO_ATTRS, self.witness, "data", message);
         report.push(finding.fix(fix));
     }
+}
+
+/// Describes the fix that adds events without EVENT_DESC.
+fn summarise(count: &str, unknown: u64, dropped: u64) -> String {
+    let mut summary =
+        format!("add the HEADER_ATTR records of {count}, by which the samples can be read");
+    if unknown > 0 {
+        let unknown = plural(unknown, "event");
+        summary.push_str(&format!(", name {unknown} dummy: nothing tells what was counted"));
+    }
+    if dropped > 0 {
+        let dropped = plural(dropped, "HEADER_ATTR record");
+        summary.push_str(&format!(", drop {dropped} with other ids"));
+    }
+    summary
 }

@@ -1,7 +1,7 @@
 //! The last resort: a valid recording from the parts that can be trusted.
 
 use crate::formats::perf::decode::recording::{RecordFile, Recording};
-use crate::formats::perf::recover::restore::{Salvage, salvage, salvage_pipe};
+use crate::formats::perf::recover::restore::{Salvage, has_several, salvage, salvage_pipe};
 use crate::formats::perf::{repair, rules};
 use crate::kit::num::to_u64;
 use crate::kit::words::{byte_count, plural};
@@ -43,6 +43,10 @@ pub(super) fn restore_event(
 ) -> Option<Finding> {
     let missing = report.findings().iter().find(|finding| *finding.rule == rules::NO_ATTRS)?;
     if missing.fix.is_some() {
+        return None;
+    }
+    // perf would show the samples of all events under the only one.
+    if has_several(file, &options.limits) {
         return None;
     }
     let event = salvage_pipe(file, &options.limits)?;

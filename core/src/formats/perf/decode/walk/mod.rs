@@ -33,12 +33,16 @@ use crate::kit::walk::Item;
 pub const RESYNC_RECORDS: u64 = 4;
 /// Weight of records, by [`Events::weigh`], that confirms a place as the start of a record.
 const RESYNC_WEIGHT: u64 = 4;
+/// The same at any byte before a multiple of 8 that begins valid frames.
+const MISALIGNED_RECORDS: u64 = 16;
 
 /// The records that prove the place where a search finds the first of them.
 #[derive(Clone, Copy, Debug)]
 enum Reach {
     /// [`RESYNC_RECORDS`], or fewer of the weight [`RESYNC_WEIGHT`].
     Few,
+    /// [`MISALIGNED_RECORDS`].
+    Many,
     /// All up to this offset, which the last of them may pass, and of that weight.
     Offset(u64),
     /// All up to this offset, where the last of them ends, and of that weight.
@@ -49,13 +53,14 @@ impl Reach {
     const fn most_records(self) -> u64 {
         match self {
             Self::Few => RESYNC_RECORDS,
+            Self::Many => MISALIGNED_RECORDS,
             Self::Offset(_) | Self::End(_) => u64::MAX,
         }
     }
 
     const fn is_reached(self, at: u64) -> bool {
         match self {
-            Self::Few => true,
+            Self::Few | Self::Many => true,
             Self::Offset(offset) => at >= offset,
             Self::End(end) => at == end,
         }
@@ -399,8 +404,13 @@ impl<'a> Walker<'a> {
         let judged = self.events.and_then(|_| self.search((area(1), 1), Reach::Few, &mut budget));
         let found = judged.or_else(|| {
             let plain = Self { events: None, ..self.clone() };
-            let mut strides = [8, 1].into_iter();
-            strides.find_map(|stride| plain.search((area(stride), stride), Reach::Few, &mut budget))
+            let aligned = plain.search((area(8), 8), Reach::Few, &mut budget);
+            // Bytes that look like records are at multiples of 8, too.
+            let before = start.saturating_add(1)..aligned.unwrap_or(self.end);
+            plain
+                .search((before, 1), Reach::Many, &mut budget)
+                .or(aligned)
+                .or_else(|| plain.search((area(1), 1), Reach::Few, &mut budget))
         });
         self.budget = budget;
         found

@@ -38,7 +38,7 @@ pub(super) fn restore(files: &FileSet<'_>, limits: &Limits) -> Restoration {
     let first = source.read(0, 8);
     let order = header::magic(&first).map(|(order, _)| order);
     let near = nearest_magic(&first);
-    let headless = if near.is_none() { find_headless(&source, limits) } else { None };
+    let headless = find_headless(&source, limits);
     let piped = headless.map(|(order, _)| (order, magic_of(order)));
     let nearest = near.or(piped).unwrap_or_else(|| magic_of_fields(&source));
     let order = order.unwrap_or(nearest.0);

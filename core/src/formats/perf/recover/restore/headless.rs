@@ -5,10 +5,13 @@
 //!  stored            ... part of a record | HEADER_ATTR | HEADER_FEATURE | ...
 //! ```
 //!
-//! Only a pipe has records with attrs, features or tracing data, and nothing after its records.
+//! Only a pipe has records with attrs, features, tracing data or names of events, and nothing after
+//! its records.
 //! `perf inject` leaves features in the file that it makes of a pipe; that has a feature table.
 
-use super::magic::magic_of;
+use super::indexed::read_name;
+use super::magic::{has_plausible_size, magic_of, nearest_magic};
+use super::peek::Peek;
 use crate::formats::perf::decode::attr_record::read_record;
 use crate::formats::perf::decode::feature::{self, Machine};
 use crate::formats::perf::decode::frame::{Record, frame};
@@ -33,7 +36,10 @@ const LEAST_OWN: usize = 2;
 /// Returns the byte order of a pipe without its header, and the offset of its first complete
 /// record.
 pub(super) fn find(source: &Source<'_>, limits: &Limits) -> Option<(Order, u64)> {
-    if header::magic(&source.read(0, 8)).is_some() {
+    let first = source.read(0, 8);
+    let near = nearest_magic(&first).map(|(order, _)| Peek { source, order });
+    let is_old = header::magic(&first).is_some_and(|(_, is_old)| is_old);
+    if is_old || near.is_some_and(has_plausible_size) {
         return None;
     }
     [Order::Little, Order::Big].into_iter().find_map(|order| {
@@ -80,7 +86,8 @@ fn first_record(source: &Source<'_>, order: Order, limits: &Limits) -> Option<u6
 
 /// Whether the header of a record that only pipes have may begin here: perf writes no `misc`.
 fn may_be_own(bytes: &[u8], order: Order) -> bool {
-    let kinds = [record::HEADER_ATTR, record::HEADER_FEATURE, record::TRACING_DATA];
+    let kinds =
+        [record::HEADER_ATTR, record::HEADER_FEATURE, record::TRACING_DATA, record::EVENT_UPDATE];
     frame(bytes, order).is_ok_and(|frame| kinds.contains(&frame.kind) && frame.misc == 0)
 }
 
@@ -92,6 +99,8 @@ fn is_own(record: &Record<'_>, order: Order) -> bool {
             read_record(&view, order).is_some_and(|(attr, _)| is_published(attr.size))
         }
         record::HEADER_FEATURE => feature::of_record(&view, order, Machine::default()).is_ok(),
+        // The names of a file are in its EVENT_DESC.
+        record::EVENT_UPDATE => read_name(record, order).is_some(),
         _ => false,
     }
 }

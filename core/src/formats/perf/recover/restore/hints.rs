@@ -139,7 +139,7 @@ fn one_of(first: bool, second: bool) -> Option<bool> {
 }
 
 /// Returns type and config of a generic event such as `cpu-clock` or `cycles:u`.
-fn generic_event(text: &[u8]) -> Option<(u64, u64)> {
+pub(super) fn generic_event(text: &[u8]) -> Option<(u64, u64)> {
     let end = text.iter().position(|byte| matches!(byte, 0 | b':')).unwrap_or(text.len());
     let name = text.get(..end)?;
     let find = |kind: u64, names: &[&str]| {
@@ -151,7 +151,7 @@ fn generic_event(text: &[u8]) -> Option<(u64, u64)> {
 
 /// Whether a text is the name of a tracepoint, such as `sched:sched_switch`. Those of breakpoints
 /// begin with `mem:`.
-fn is_tracepoint(text: &[u8]) -> bool {
+pub(super) fn is_tracepoint(text: &[u8]) -> bool {
     let end = text.iter().position(|byte| *byte == 0).unwrap_or(text.len());
     let mut parts = text.get(..end).unwrap_or_default().split(|byte| *byte == b':');
     let (system, name) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());

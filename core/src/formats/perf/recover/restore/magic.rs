@@ -79,7 +79,7 @@ pub(super) fn is_magic(source: &Source<'_>) -> bool {
 }
 
 /// Whether `header.size` or `header.attr_size` has a known value.
-fn has_plausible_size(peek: Peek<'_>) -> bool {
+pub(super) fn has_plausible_size(peek: Peek<'_>) -> bool {
     let size = peek.u64(field::SIZE);
     let has_size = [HEADER_SIZE, HEADER_SIZE_OLD, HEADER_SIZE_PIPE].map(Some).contains(&size);
     has_size || has_attr_size(peek)

@@ -21,6 +21,7 @@
 //!  events compare           attrs and ids: votes of the attr table, EVENT_DESC, ID_INDEX, samples
 //!  tracepoint              tracepoints: the data of the samples, and their formats
 //!  pipe_attrs              the same of a pipe: votes of HEADER_ATTR and EVENT_DESC
+//!  indexed                 events of a pipe that lost both: ID_INDEX, names, fields of the samples
 //!  disputes                copies that differ, of which none is more likely
 //!  described odd_values hints   the copies in EVENT_DESC, and values that no recorder writes
 //!  abi                     attrs that are larger than asked for, and their copies
@@ -45,6 +46,7 @@ mod headless;
 mod hints;
 mod identity;
 mod ids;
+mod indexed;
 mod layout;
 mod magic;
 mod mixed;
@@ -66,6 +68,7 @@ use std::collections::BTreeMap;
 pub use self::abi::{LargeAttr, LargeAttrs, Obstacle};
 pub use self::blank::Blank;
 pub use self::displaced::{find as find_displaced, find_range as find_displacement};
+pub use self::indexed::{Indexed, find_indexed, has_several};
 use self::peek::Peek;
 pub use self::salvage::{Salvage, described_in, read_events, salvage, salvage_pipe};
 use crate::kit::cursor::Order;

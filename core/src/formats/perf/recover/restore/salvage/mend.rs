@@ -26,7 +26,7 @@ use crate::kit::walk::Item;
 use crate::model::limits::{Limits, RESYNC, ZSTD_WINDOW};
 
 /// Records that are read as evidence.
-const EVIDENCE: usize = 64;
+pub(super) const EVIDENCE: usize = 64;
 /// Expanded bytes that are searched for evidence: a few stored bytes may expand to gigabytes of
 /// other records.
 const MOST_EXPANDED: u64 = 64 << 20;
@@ -107,7 +107,7 @@ pub(in super::super) fn mend_attrs(
 ) -> Option<Vec<StoredEvent>> {
     let order = recording.order();
     let stored = Reading { events, ..Reading::default() };
-    let mut evidence = gather(&recording.file, (find_start(recording, end), end), limits);
+    let mut evidence = gather(&recording.file, (find_start(recording, end), end), EVIDENCE, limits);
     evidence.retain(|record| record.frame.kind == record::SAMPLE);
     let read = |reading: &Reading| to_usize(score(reading, &evidence, order).0);
     if evidence.len() < LEAST_EVIDENCE || read(&stored).saturating_mul(2) > evidence.len() {
@@ -125,17 +125,18 @@ pub(super) fn find_start(recording: &Recording<'_>, end: u64) -> u64 {
     if first.is_some() && stated >= least { stated } else { least }
 }
 
-/// Returns the first samples and threads of an area, stored ones and expanded ones.
-pub(super) fn gather<'a>(
+/// Returns the first `most` samples and threads of an area, stored ones and expanded ones.
+pub(in super::super) fn gather<'a>(
     file: &'a RecordFile<'_>,
     area: (u64, u64),
+    most: usize,
     limits: &Limits,
 ) -> Vec<Record<'a>> {
     let mut found: Vec<Record<'a>> = Vec::new();
     let mut expansion = Expansion::new(file.order(), limits.of(&ZSTD_WINDOW));
     let mut is_broken = false;
     for item in file.records(area, limits.of(&RESYNC)) {
-        if found.len() >= EVIDENCE {
+        if found.len() >= most {
             return found;
         }
         let record = match item {
@@ -151,12 +152,13 @@ pub(super) fn gather<'a>(
                 let payload = wrapper.payload(&record.bytes, file.order());
                 let stored = Span::sized(Layer::stored(0), record.offset, record.frame.size);
                 let fed = expansion.expand(payload, stored, |expansion, step| {
-                    is_broken |= !add_step(&step, &mut found) || expansion.end() > MOST_EXPANDED;
-                    !is_broken && found.len() < EVIDENCE
+                    is_broken |=
+                        !add_step(&step, most, &mut found) || expansion.end() > MOST_EXPANDED;
+                    !is_broken && found.len() < most
                 });
                 if fed.is_err() {
                     expansion.finish();
-                    expansion.release(|_, step| add_step(&step, &mut found));
+                    expansion.release(|_, step| add_step(&step, most, &mut found));
                     is_broken = true;
                 }
             }
@@ -166,7 +168,7 @@ pub(super) fn gather<'a>(
     }
     if !is_broken {
         expansion.finish();
-        expansion.release(|_, step| add_step(&step, &mut found));
+        expansion.release(|_, step| add_step(&step, most, &mut found));
     }
     found
 }
@@ -176,10 +178,10 @@ fn is_evidence(frame: Frame) -> bool {
 }
 
 /// Adds an expanded record; returns false at bytes that are none.
-fn add_step(step: &Step<'_>, found: &mut Vec<Record<'_>>) -> bool {
+fn add_step(step: &Step<'_>, most: usize, found: &mut Vec<Record<'_>>) -> bool {
     if let Step::Record(view) = step
         && is_evidence(view.frame)
-        && found.len() < EVIDENCE
+        && found.len() < most
     {
         let bytes = Cow::Owned(view.bytes.to_vec());
         let (frame, offset) = (view.frame, view.place.offset);

@@ -19,7 +19,8 @@ use std::cmp::Reverse;
 
 pub(super) use self::attrs::are_ids;
 pub use self::attrs::{described_in, read_events};
-pub(super) use self::mend::mend_attrs;
+use self::mend::EVIDENCE;
+pub(super) use self::mend::{gather as gather_evidence, mend_attrs};
 pub use self::pipe::salvage_pipe;
 use super::flags::{self, Demand};
 use super::identity;
@@ -74,7 +75,8 @@ pub fn salvage(recording: &Recording<'_>, limits: &Limits) -> Option<Salvage> {
     let sections = table.as_ref().map(|table| table.sections.clone()).unwrap_or_default();
     let end = peek.len();
     let mut readings = attrs::readings(peek, recording, &sections, end);
-    let evidence = mend::gather(&recording.file, (mend::find_start(recording, end), end), limits);
+    let evidence =
+        mend::gather(&recording.file, (mend::find_start(recording, end), end), EVIDENCE, limits);
     readings.extend(anchors::reading(peek, recording, &evidence));
     // The ids are held once: what follows reads them anew.
     let gather = |reading: &attrs::Reading, most: u64| {

@@ -5,7 +5,7 @@ use super::attrs::{Reading, attr_size_at, finish};
 use super::mend;
 use crate::formats::perf::decode::attrs::StoredEvent;
 use crate::formats::perf::decode::recording::RecordFile;
-use crate::formats::perf::layout::{ATTR_SIZES, HEADER_SIZE_PIPE, RECORD_HEADER};
+use crate::formats::perf::layout::{ATTR_SIZES, HEADER_SIZE_PIPE, RECORD_HEADER, record};
 use crate::kit::num::to_u64;
 use crate::model::limits::Limits;
 
@@ -19,7 +19,11 @@ const MOST_ATTRS: usize = 16;
 pub fn salvage_pipe(file: &RecordFile<'_>, limits: &Limits) -> Option<StoredEvent> {
     let peek = Peek { source: file.source(), order: file.order() };
     let order = file.order();
-    let evidence = mend::gather(file, (HEADER_SIZE_PIPE, file.length()), limits);
+    let area = (HEADER_SIZE_PIPE, file.length());
+    let mut evidence = mend::gather(file, area, mend::EVIDENCE, limits);
+    if evidence.iter().any(|record| record.frame.kind == record::SAMPLE) {
+        evidence.retain(|record| record.frame.kind == record::SAMPLE);
+    }
     let last = SEARCHED.min(file.length());
     let found = (HEADER_SIZE_PIPE..last).filter_map(|at| Some((at, attr_size_at(peek, at)?)));
     let mut places: Vec<(u64, u64)> = found.take(MOST_ATTRS).collect();
@@ -42,6 +46,7 @@ pub fn salvage_pipe(file: &RecordFile<'_>, limits: &Limits) -> Option<StoredEven
             }
         }
     }
-    let (_, reading) = best.filter(|(score, _)| score.0 > 0)?;
+    let least = to_u64(evidence.len()) >> 1;
+    let (_, reading) = best.filter(|(score, _)| score.0 > least)?;
     reading.events.into_iter().next()
 }

@@ -1,0 +1,263 @@
+//! The events of a pipe that lost their HEADER_ATTR records and EVENT_DESC.
+//!
+//! ```text
+//!  ID_INDEX      the ids of all events, one event after the other, each with its CPU and thread
+//!  EVENT_UPDATE  the name of an event, and its first id
+//!  SAMPLE        the id of its event, the fields of sample_type, the data of a tracepoint
+//! ```
+//!
+//! A name such as `cpu-clock` determines type and config, and the data of a tracepoint begin with
+//! its config. An event with another name becomes `dummy`: perf shows the name in EVENT_UPDATE.
+//! Source: perf's `util/synthetic-events.c`, which writes the records.
+
+mod layout;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use self::layout::{Layout, Search};
+use super::hints::{generic_event, is_tracepoint};
+use super::salvage::gather_evidence;
+use crate::formats::perf::decode::attr_bytes::set_word;
+use crate::formats::perf::decode::attr_record::read_record;
+use crate::formats::perf::decode::attrs::StoredEvent;
+use crate::formats::perf::decode::expand::Wrapper;
+use crate::formats::perf::decode::frame::Record;
+use crate::formats::perf::decode::recording::RecordFile;
+use crate::formats::perf::layout::attr::{at, find as find_word, flag};
+use crate::formats::perf::layout::{
+    ATTR_SIZE_VER7, HEADER_SIZE_PIPE, SOFTWARE_DUMMY, TYPE_SOFTWARE, TYPE_TRACEPOINT, record,
+};
+use crate::formats::perf::limits::{ATTRS, IDS};
+use crate::kit::cursor::Order;
+use crate::kit::num::{to_u64, to_usize};
+use crate::kit::span::{Layer, Span};
+use crate::kit::walk::Item;
+use crate::model::limits::{Limits, RESYNC};
+
+const FILE: Layer = Layer::stored(0);
+/// Records that are read: perf writes those above before the first sample.
+const MOST_RECORDS: usize = 4096;
+/// Records by which layouts are found.
+const MOST_EVIDENCE: usize = 512;
+/// Ids of an event whose number nothing tells: as many as there are CPUs.
+const MOST_IDS: u64 = 4096;
+/// `type` of an EVENT_UPDATE with a name.
+const UPDATE_NAME: u64 = 2;
+
+/// Events that ID_INDEX has, and no HEADER_ATTR record.
+pub struct Indexed {
+    /// The first ID_INDEX, or EVENT_UPDATE if there is none.
+    pub witness: Span,
+    /// The name of that record.
+    pub source: &'static str,
+    /// The events, each with the place of its record.
+    pub missing: Vec<(u64, StoredEvent)>,
+    /// Number of events of which nothing tells what they counted.
+    pub unknown: u64,
+    /// HEADER_ATTR records with ids that ID_INDEX does not have.
+    pub strange: Vec<Span>,
+}
+
+/// Finds the events of a pipe without EVENT_DESC; `None` if none is missing, or if their samples
+/// cannot be read.
+pub fn find_indexed(file: &RecordFile<'_>, limits: &Limits) -> Option<Indexed> {
+    let found = Found::gather(file, limits)?;
+    let groups = found.groups();
+    if groups.iter().all(|group| group.owner.is_some()) {
+        return None;
+    }
+    let area = (HEADER_SIZE_PIPE, file.length());
+    let evidence = gather_evidence(file, area, MOST_EVIDENCE, limits);
+    let layouts = Search::new(&groups, &evidence, file.order(), limits).layouts()?;
+    let (source, witness) = found.witness?;
+    let strange = found.strange;
+    let mut indexed = Indexed { witness, source, missing: Vec::new(), unknown: 0, strange };
+    let mut place = HEADER_SIZE_PIPE;
+    for (group, layout) in groups.iter().zip(layouts) {
+        if let Some(end) = group.owner {
+            place = end;
+            continue;
+        }
+        let what = group.event(layout.tracepoint);
+        indexed.unknown = indexed.unknown.saturating_add(u64::from(what.is_none()));
+        let what = what.unwrap_or((TYPE_SOFTWARE.into(), SOFTWARE_DUMMY));
+        let attr = build_attr(what, layout, file.order());
+        let ids = group.entries.iter().map(|entry| entry.id).collect();
+        indexed.missing.push((place, StoredEvent { attr, ids }));
+    }
+    Some(indexed)
+}
+
+/// Whether a pipe has names of several events.
+pub fn has_several(file: &RecordFile<'_>, limits: &Limits) -> bool {
+    Found::gather(file, limits).is_some_and(|found| found.names.len() > 1)
+}
+
+/// An entry of ID_INDEX.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    id: u64,
+    cpu: u64,
+    thread: u64,
+}
+
+/// The ids of one event.
+#[derive(Debug, Default)]
+struct Group {
+    entries: Vec<Entry>,
+    /// The name in EVENT_UPDATE.
+    name: Option<Vec<u8>>,
+    /// The end of the HEADER_ATTR record with the ids.
+    owner: Option<u64>,
+}
+
+impl Group {
+    /// Returns type and config; `None` if nothing tells them. `traced` is the tracepoint whose data
+    /// the samples have.
+    fn event(&self, traced: Option<u16>) -> Option<(u64, u64)> {
+        let of_name = self.name.as_deref().and_then(generic_event);
+        let is_tracepoint = self.name.is_none() || self.is_tracepoint();
+        let traced = traced.filter(|_| is_tracepoint);
+        of_name.or_else(|| traced.map(|id| (TYPE_TRACEPOINT.into(), id.into())))
+    }
+
+    fn is_tracepoint(&self) -> bool {
+        self.name.as_deref().is_some_and(is_tracepoint)
+    }
+}
+
+/// The records before the first sample.
+#[derive(Default)]
+struct Found {
+    witness: Option<(&'static str, Span)>,
+    entries: Vec<Entry>,
+    names: BTreeMap<u64, Vec<u8>>,
+    /// The end of the HEADER_ATTR record of each id.
+    owners: BTreeMap<u64, u64>,
+    strange: Vec<Span>,
+}
+
+impl Found {
+    /// Reads the records; `None` if ID_INDEX is not one of the events of perf.
+    fn gather(file: &RecordFile<'_>, limits: &Limits) -> Option<Self> {
+        let order = file.order();
+        let mut found = Self::default();
+        let mut attrs = Vec::new();
+        let items = file.records((HEADER_SIZE_PIPE, file.length()), limits.of(&RESYNC));
+        for item in items.take(MOST_RECORDS).filter_map(Item::record) {
+            let view = item.view(FILE, 0);
+            match item.frame.kind {
+                record::HEADER_ATTR => {
+                    let ids = read_record(&view, order).map(|(_, ids)| ids);
+                    attrs.push((view.span(), ids.unwrap_or_default()));
+                }
+                record::ID_INDEX => {
+                    if found.entries.is_empty() {
+                        found.witness = Some(("ID_INDEX", view.span()));
+                    }
+                    found.entries.extend(read_index(&item, order));
+                }
+                record::EVENT_UPDATE => {
+                    found.witness.get_or_insert(("EVENT_UPDATE", view.span()));
+                    found.names.extend(read_name(&item, order));
+                }
+                record::SAMPLE => break,
+                kind if Wrapper::of(kind).is_some() => break,
+                _ => {}
+            }
+        }
+        if found.entries.is_empty() {
+            found.entries = found.entries_by_name();
+        }
+        let ids: BTreeSet<u64> = found.entries.iter().map(|entry| entry.id).collect();
+        let are_unique = ids.len() == found.entries.len() && !ids.contains(&0);
+        let has_room = to_u64(ids.len()) <= limits.of(&IDS)
+            && found.names.len().saturating_add(attrs.len()) <= to_usize(limits.of(&ATTRS));
+        for (span, own) in attrs {
+            if own.is_empty() || own.iter().any(|id| !ids.contains(id)) {
+                found.strange.push(span);
+                continue;
+            }
+            found.owners.extend(own.into_iter().map(|id| (id, span.end)));
+        }
+        (are_unique && has_room).then_some(found)
+    }
+
+    /// Returns the ids without ID_INDEX: perf opens one event after the other, so that the ids of
+    /// one precede the first of the next. The last has as many as the one before it.
+    fn entries_by_name(&self) -> Vec<Entry> {
+        let firsts: Vec<u64> = self.names.keys().copied().collect();
+        let mut count = 1;
+        let mut entries = Vec::new();
+        for (index, first) in firsts.iter().enumerate() {
+            let next = firsts.get(index.saturating_add(1));
+            count = next.map_or(count, |next| next.saturating_sub(*first)).min(MOST_IDS);
+            let ids = (0..count).map(|number| first.saturating_add(number));
+            entries.extend(ids.map(|id| Entry { id, cpu: u64::MAX, thread: id }));
+        }
+        entries
+    }
+
+    /// Divides the ids among the events: the first id of one has a name, or the CPU and the thread
+    /// of an id before it.
+    fn groups(&self) -> Vec<Group> {
+        let mut groups: Vec<Group> = Vec::new();
+        let mut seen = BTreeSet::new();
+        for entry in &self.entries {
+            let owner = self.owners.get(&entry.id).copied();
+            let name = self.names.get(&entry.id);
+            let is_new = seen.insert((entry.cpu, entry.thread)) && name.is_none();
+            match groups.last_mut() {
+                Some(group) if is_new && group.owner == owner => group.entries.push(*entry),
+                _ => {
+                    seen = BTreeSet::from([(entry.cpu, entry.thread)]);
+                    let (entries, name) = (vec![*entry], name.cloned());
+                    groups.push(Group { entries, name, owner });
+                }
+            }
+        }
+        groups
+    }
+}
+
+/// Reads the entries of an ID_INDEX: id, index, CPU and thread.
+fn read_index(item: &Record<'_>, order: Order) -> Vec<Entry> {
+    let view = item.view(FILE, 0);
+    let mut cursor = view.cursor(order);
+    let count = cursor.u64("id_index.nr").unwrap_or(0);
+    let mut entry = || -> Option<Entry> {
+        let id = cursor.u64("id_index.id").ok()?;
+        cursor.skip(1, 8, "id_index.idx").ok()?;
+        let cpu = cursor.u64("id_index.cpu").ok()?;
+        Some(Entry { id, cpu, thread: cursor.u64("id_index.tid").ok()? })
+    };
+    (0..count).map_while(|_| entry()).collect()
+}
+
+/// Reads the name in an EVENT_UPDATE, and the id of its event.
+pub(super) fn read_name(item: &Record<'_>, order: Order) -> Option<(u64, Vec<u8>)> {
+    let view = item.view(FILE, 0);
+    let mut cursor = view.cursor(order);
+    let kind = cursor.u64("event_update.type").ok()?;
+    let id = cursor.u64("event_update.id").ok()?;
+    let text = view.body().get(16..)?.split(|byte| *byte == 0).next()?;
+    (kind == UPDATE_NAME && !text.is_empty()).then(|| (id, text.to_vec()))
+}
+
+/// Builds an attr of type and config, by which records of this layout are read.
+fn build_attr((kind, config): (u64, u64), layout: Layout, order: Order) -> Vec<u8> {
+    let mut attr = vec![0; to_usize(ATTR_SIZE_VER7)];
+    let flags = find_word(at::FLAGS).map_or(0, |word| word.place(flag::SAMPLE_ID_ALL, order));
+    for (place, value) in [
+        (at::TYPE, kind),
+        (at::SIZE, ATTR_SIZE_VER7),
+        (at::CONFIG, config),
+        (at::SAMPLE_PERIOD, 1),
+        (at::SAMPLE_TYPE, layout.sample_type),
+        (at::READ_FORMAT, layout.read_format),
+        (at::FLAGS, flags),
+    ] {
+        set_word(&mut attr, place, value, order);
+    }
+    attr
+}
