@@ -109,7 +109,7 @@ fn piped(order: Order, events: &[(&str, u64)], has_index: bool) -> Built {
     recording.build()
 }
 
-/// Loses, zeroes or overwrites bytes from one of the beginning up to one of EVENT_DESC, or after it.
+/// Loses, zeroes or overwrites bytes from one of the beginning up to one of EVENT_DESC.
 fn damaged(built: &Built, order: Order, dice: &mut Dice<'_>) -> (String, Vec<u8>) {
     let is_described = |record: &&RecordSpan| {
         record.kind == 80 && built.bytes[record.range()][8..16] == number(order, EVENT_DESC.into())

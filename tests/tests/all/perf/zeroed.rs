@@ -150,21 +150,24 @@ fn a_sample_of_zeros_is_an_error() {
 
 #[test]
 fn a_name_without_an_end_in_event_desc_is_an_error_and_built_again() {
-    let whole = corpus("group.data");
     let name = b"cpu-clock\0";
-    let at = whole.windows(name.len()).rposition(|window| window == name).unwrap();
-    let mut damaged = whole.clone();
-    damaged[at..at + 64].fill(b'A');
-    let found = report(&damaged);
-    let is_error = |one: &&tracemend::Finding| one.severity == Severity::Error;
-    let errors: Vec<&str> = found.findings().iter().filter(is_error).map(|f| f.rule.code).collect();
-    assert_eq!(errors, ["PD2004"]);
-    let (repair, target) = mended_as("perf.data", &damaged, &Options::default());
-    assert_eq!(repair.outcome, Outcome::RepairedWithLoss);
-    assert!(!report(&target).has_errors());
-    assert!(target.windows(name.len()).any(|window| window == name));
-    // A name that is only longer than before has an end.
-    let mut longer = whole.clone();
-    longer[at..at + 60].fill(b'A');
-    assert!(!report(&longer).has_errors());
+    // Of several events, and of a single one.
+    for whole in ["group.data", "callgraph.data"].map(corpus) {
+        let at = whole.windows(name.len()).rposition(|window| window == name).unwrap();
+        let mut damaged = whole.clone();
+        damaged[at..at + 64].fill(b'A');
+        let found = report(&damaged);
+        let is_error = |one: &&tracemend::Finding| one.severity == Severity::Error;
+        let errors: Vec<&str> =
+            found.findings().iter().filter(is_error).map(|f| f.rule.code).collect();
+        assert_eq!(errors, ["PD2004"]);
+        let (repair, target) = mended_as("perf.data", &damaged, &Options::default());
+        assert_eq!(repair.outcome, Outcome::RepairedWithLoss);
+        assert!(!report(&target).has_errors());
+        assert!(target.windows(name.len()).any(|window| window == name));
+        // A name that is only longer than before has an end.
+        let mut longer = whole.clone();
+        longer[at..at + 60].fill(b'A');
+        assert!(!report(&longer).has_errors());
+    }
 }

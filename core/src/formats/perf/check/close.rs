@@ -1,6 +1,6 @@
 //! Recordings whose header does not state where the records end.
 
-use super::event_desc::describe_events;
+use super::event_desc::describe_several;
 use super::faults::describe;
 use super::feature_check::{RecordFacts, title};
 use crate::formats::perf::decode::recording::Recording;
@@ -89,7 +89,7 @@ fn lost_features(
     let flags = recording.body.flags;
     if flags.has(feature::EVENT_DESC) || flags.count() == 0 {
         // TRACING_DATA, which has the names of tracepoints, is lost as well.
-        add.extend(describe_events(recording, &Names::new(), limits));
+        add.extend(describe_several(recording, &Names::new(), limits));
     }
     repair::with_hostname(add, order, |_| false)
 }

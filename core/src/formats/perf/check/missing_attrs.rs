@@ -1,6 +1,6 @@
-//! HEADER_ATTR records that a pipe lost. EVENT_DESC has a copy of each attr and of its ids; if it is
-//! lost, too, later records have the ids and the names. Without its record perf shows the samples of
-//! an event under those that are left.
+//! HEADER_ATTR records that a pipe lost. EVENT_DESC has a copy of each attr and of its ids; if that
+//! is lost, too, later records have the ids and the names. Without its record, perf shows the
+//! samples of an event under those that are left.
 
 use std::collections::BTreeMap;
 

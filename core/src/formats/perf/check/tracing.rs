@@ -1,7 +1,7 @@
 //! TRACING_DATA, the descriptions of tracepoints. A recording that lost it gets that of a donor, or
 //! one that describes its tracepoints without their fields.
 
-use super::event_desc::describe_events;
+use super::event_desc::describe_several;
 use super::feature_check::{Settled, title};
 use super::records::RawSizes;
 use crate::formats::perf::decode::attr::Attr;
@@ -310,7 +310,7 @@ fn add(
     let Settled { end, mut features, .. } = settled;
     let mut add = Vec::new();
     if !features.keeps(feature::EVENT_DESC) {
-        add.extend(describe_events(recording, &names(&content, traced), limits));
+        add.extend(describe_several(recording, &names(&content, traced), limits));
         add.iter().for_each(|(bit, _)| summary.insert_str(0, &format!("build {}, ", title(*bit))));
     }
     add.push((feature::TRACING_DATA, content));

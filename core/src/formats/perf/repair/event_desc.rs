@@ -4,7 +4,8 @@
 //!  u32 nr, u32 attr_size, each: attr, u32 nr_ids, string (u32 len, text, NULs), nr_ids * u64
 //! ```
 //!
-//! perf takes only the names from it. linux-perf-data takes attrs and ids from it, and without it
+//! perf takes only the names from it; without it, it calls most software events `cpu-clock:HG` and
+//! the like. linux-perf-data takes attrs and ids from it, and without it
 //! knows no ids: it gives the samples of all events to the first one. Source: `write_event_desc`
 //! and `do_write_string` of perf's `util/header.c`.
 
@@ -21,15 +22,12 @@ use crate::kit::cursor::{Cursor, Order};
 use crate::kit::num::to_u64;
 use crate::kit::span::Layer;
 
-/// Least events for which a reader needs it: a single one has all samples.
-const LEAST_EVENTS: usize = 2;
 /// perf pads texts to a multiple of this.
 const TEXT_ALIGN: usize = 64;
 
-/// Builds EVENT_DESC. `None` for a single event, for attrs of several sizes, and if a tracepoint
-/// has no name.
+/// Builds EVENT_DESC. `None` for attrs of several sizes, and if a tracepoint has no name.
 pub fn event_desc(events: &[StoredEvent], names: &Names, order: Order) -> Option<NewFeature> {
-    let attr_len = events.first().filter(|_| events.len() >= LEAST_EVENTS)?.attr.len();
+    let attr_len = events.first()?.attr.len();
     let mut content = u32_bytes(u32::try_from(events.len()).ok()?, order).to_vec();
     content.extend(u32_bytes(u32::try_from(attr_len).ok()?, order));
     for event in events {

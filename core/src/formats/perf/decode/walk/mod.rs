@@ -8,6 +8,7 @@
 
 mod flipped;
 mod packed;
+mod reach;
 mod sizes;
 mod torn;
 mod trace_size;
@@ -15,6 +16,7 @@ mod trace_size;
 use std::borrow::Cow;
 use std::ops::Range;
 
+use self::reach::Reach;
 use self::trace_size::Written;
 use super::event::Events;
 use super::expand::Wrapper;
@@ -33,43 +35,6 @@ use crate::kit::walk::Item;
 pub const RESYNC_RECORDS: u64 = 4;
 /// Weight of records, by [`Events::weigh`], that confirms a place as the start of a record.
 const RESYNC_WEIGHT: u64 = 4;
-/// The same at any byte before a multiple of 8 that begins valid frames.
-const MISALIGNED_RECORDS: u64 = 16;
-
-/// The records that prove the place where a search finds the first of them.
-#[derive(Clone, Copy, Debug)]
-enum Reach {
-    /// [`RESYNC_RECORDS`], or fewer of the weight [`RESYNC_WEIGHT`].
-    Few,
-    /// [`MISALIGNED_RECORDS`].
-    Many,
-    /// All up to this offset, which the last of them may pass, and of that weight.
-    Offset(u64),
-    /// All up to this offset, where the last of them ends, and of that weight.
-    End(u64),
-}
-
-impl Reach {
-    const fn most_records(self) -> u64 {
-        match self {
-            Self::Few => RESYNC_RECORDS,
-            Self::Many => MISALIGNED_RECORDS,
-            Self::Offset(_) | Self::End(_) => u64::MAX,
-        }
-    }
-
-    const fn is_reached(self, at: u64) -> bool {
-        match self {
-            Self::Few | Self::Many => true,
-            Self::Offset(offset) => at >= offset,
-            Self::End(end) => at == end,
-        }
-    }
-
-    const fn is_passed(self, at: u64) -> bool {
-        matches!(self, Self::End(end) if at > end)
-    }
-}
 
 /// Bytes that are not a record, up to the next valid record or the end of the area.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,15 +7,15 @@
 use std::collections::BTreeMap;
 
 use super::{Entry, Group, build_attr};
-use crate::formats::perf::decode::attr_bytes::number;
+use crate::formats::perf::decode::attr_bytes::{AttrBytes, number};
 use crate::formats::perf::decode::attrs::StoredEvent;
 use crate::formats::perf::decode::event::{Events, SampleRead};
 use crate::formats::perf::decode::frame::Record;
 use crate::formats::perf::decode::sample::Sample;
-use crate::formats::perf::layout::attr::{read_format, sample_type as bit};
+use crate::formats::perf::layout::attr::{at, find, flag, read_format, sample_type as bit};
 use crate::formats::perf::layout::{RECORD_HEADER, record};
 use crate::formats::perf::limits::TRIED;
-use crate::formats::perf::recover::restore::read_events;
+use crate::formats::perf::recover::restore::{odd_values, read_events};
 use crate::kit::cursor::Order;
 use crate::kit::num::{to_u64, to_usize};
 use crate::kit::span::Layer;
@@ -67,6 +67,20 @@ pub(super) struct Layout {
     pub(super) read_format: u64,
     /// The tracepoint whose data all samples have.
     pub(super) tracepoint: Option<u16>,
+}
+
+impl Layout {
+    /// Whether an attr has this layout, and nothing that no recorder writes.
+    pub(super) fn is_of(self, attr: AttrBytes<'_>) -> bool {
+        let flags = find(at::FLAGS).map_or(0, |word| word.place(flag::SAMPLE_ID_ALL, attr.order));
+        let has_values = self.sample_type & bit::READ != 0;
+        // The order of the bits is that of a little-endian machine.
+        let is_odd = attr.order == Order::Little && odd_values::count(attr) > 0;
+        attr.word(at::SAMPLE_TYPE) == self.sample_type
+            && (!has_values || attr.word(at::READ_FORMAT) == self.read_format)
+            && attr.word(at::FLAGS) & flags != 0
+            && !is_odd
+    }
 }
 
 /// The search for the layouts of all events.

@@ -7,7 +7,8 @@
 //! ```
 //!
 //! A name such as `cpu-clock` determines type and config, and the data of a tracepoint begin with
-//! its config. An event with another name becomes `dummy`: perf shows the name in EVENT_UPDATE.
+//! its config. An attr with these values may be left. An event with another name becomes `dummy`:
+//! perf shows the name in EVENT_UPDATE.
 //! Source: perf's `util/synthetic-events.c`, which writes the records.
 
 mod layout;
@@ -16,8 +17,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use self::layout::{Layout, Search};
 use super::hints::{generic_event, is_tracepoint};
-use super::salvage::gather_evidence;
-use crate::formats::perf::decode::attr_bytes::set_word;
+use super::peek::Peek;
+use super::salvage::{attr_size_at, gather_evidence};
+use crate::formats::perf::decode::attr_bytes::{AttrBytes, set_word};
 use crate::formats::perf::decode::attr_record::read_record;
 use crate::formats::perf::decode::attrs::StoredEvent;
 use crate::formats::perf::decode::expand::Wrapper;
@@ -41,6 +43,9 @@ const MOST_RECORDS: usize = 4096;
 const MOST_EVIDENCE: usize = 512;
 /// Ids of an event whose number nothing tells: as many as there are CPUs.
 const MOST_IDS: u64 = 4096;
+/// Bytes from the start of the file in which attrs are searched, and most of them.
+const SEARCHED: u64 = 1 << 14;
+const MOST_ATTRS: usize = 64;
 /// `type` of an EVENT_UPDATE with a name.
 const UPDATE_NAME: u64 = 2;
 
@@ -72,6 +77,7 @@ pub fn find_indexed(file: &RecordFile<'_>, limits: &Limits) -> Option<Indexed> {
     let (source, witness) = found.witness?;
     let strange = found.strange;
     let mut indexed = Indexed { witness, source, missing: Vec::new(), unknown: 0, strange };
+    let stored = find_attrs(Peek { source: file.source(), order: file.order() });
     let mut place = HEADER_SIZE_PIPE;
     for (group, layout) in groups.iter().zip(layouts) {
         if let Some(end) = group.owner {
@@ -79,13 +85,31 @@ pub fn find_indexed(file: &RecordFile<'_>, limits: &Limits) -> Option<Indexed> {
             continue;
         }
         let what = group.event(layout.tracepoint);
-        indexed.unknown = indexed.unknown.saturating_add(u64::from(what.is_none()));
-        let what = what.unwrap_or((TYPE_SOFTWARE.into(), SOFTWARE_DUMMY));
-        let attr = build_attr(what, layout, file.order());
+        let is_stored = |attr: &&Vec<u8>| {
+            let attr = AttrBytes { bytes: attr, order: file.order() };
+            let is_event = [attr.word(at::TYPE), attr.word(at::CONFIG)];
+            what.map_or(groups.len() == 1, |(kind, config)| is_event == [kind, config])
+                && layout.is_of(attr)
+        };
+        let attr = stored.iter().find(is_stored).cloned().unwrap_or_else(|| {
+            indexed.unknown = indexed.unknown.saturating_add(u64::from(what.is_none()));
+            let what = what.unwrap_or((TYPE_SOFTWARE.into(), SOFTWARE_DUMMY));
+            build_attr(what, layout, file.order())
+        });
         let ids = group.entries.iter().map(|entry| entry.id).collect();
         indexed.missing.push((place, StoredEvent { attr, ids }));
     }
     Some(indexed)
+}
+
+/// Finds attrs whose records are damaged, by their shape.
+fn find_attrs(peek: Peek<'_>) -> Vec<Vec<u8>> {
+    let places = HEADER_SIZE_PIPE..SEARCHED.min(peek.len());
+    let attr = |at: u64| {
+        let size = attr_size_at(peek, at)?;
+        Some(peek.bytes(at, at.saturating_add(size)).into_owned())
+    };
+    places.filter_map(attr).take(MOST_ATTRS).collect()
 }
 
 /// Whether a pipe has names of several events.

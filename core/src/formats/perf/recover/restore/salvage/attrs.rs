@@ -219,7 +219,7 @@ fn table_at(peek: Peek<'_>, at: u64) -> Option<(u64, u64)> {
 }
 
 /// Returns the size of the attr at `at`, if the bytes there look like one.
-pub(super) fn attr_size_at(peek: Peek<'_>, at: u64) -> Option<u64> {
+pub(in super::super) fn attr_size_at(peek: Peek<'_>, at: u64) -> Option<u64> {
     let size = peek.attr_size(at).filter(|size| is_published(*size))?;
     let size = u64::from(size);
     let bytes = peek.bytes(at, at.saturating_add(size));

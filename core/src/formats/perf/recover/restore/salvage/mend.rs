@@ -16,7 +16,7 @@ use crate::formats::perf::decode::expand::{Expansion, Step, Wrapper};
 use crate::formats::perf::decode::frame::Record;
 use crate::formats::perf::decode::frame::{Frame, RecordView};
 use crate::formats::perf::decode::recording::{RecordFile, Recording};
-use crate::formats::perf::layout::attr::{Used, WORDS, Word, at, flag, sample_type};
+use crate::formats::perf::layout::attr::{Bits, Used, WORDS, Word, at, flag, sample_type};
 use crate::formats::perf::layout::record;
 use crate::formats::perf::limits::TRIED;
 use crate::kit::cursor::Order;
@@ -200,6 +200,17 @@ pub(super) fn tidied(mut reading: Reading, order: Order) -> Reading {
         tidy(&mut event.attr, order);
     }
     reading
+}
+
+/// Clears the bits that readers refuse: with them, perf reads no EVENT_DESC, and its name is lost.
+pub(super) fn clear_reserved(reading: &mut Reading, order: Order) {
+    for event in &mut reading.events {
+        for one in WORDS.iter().filter(|one| matches!(one.bits, Bits::Fields(_))) {
+            let (stored, attr) = (word(&event.attr, one.at, order), &mut event.attr);
+            reading.is_mended |= one.known(stored, order) != stored;
+            set_word(attr, one.at, one.known(stored, order), order);
+        }
+    }
 }
 
 /// Clears bits that do not exist and fields that nothing enables.

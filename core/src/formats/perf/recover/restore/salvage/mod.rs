@@ -17,7 +17,7 @@ mod records;
 
 use std::cmp::Reverse;
 
-pub(super) use self::attrs::are_ids;
+pub(super) use self::attrs::{are_ids, attr_size_at};
 pub use self::attrs::{described_in, read_events};
 use self::mend::EVIDENCE;
 pub(super) use self::mend::{gather as gather_evidence, mend_attrs};
@@ -104,6 +104,7 @@ pub fn salvage(recording: &Recording<'_>, limits: &Limits) -> Option<Salvage> {
     let (_, mut reading) = best?;
     let mut gathered = gather(&reading, most).filter(|gathered| gathered.count > 0)?;
     forget_lone(recording, &mut reading);
+    mend::clear_reserved(&mut reading, recording.order());
     name_ids(recording, &mut reading, &evidence);
     let mut features = Vec::new();
     if let Some(table) = table.filter(|table| is_table(peek, &table.sections)) {
