@@ -1,15 +1,12 @@
 //! Events that are too late, and clocks that are noise.
 
-use super::{Dip, EventWalk, Item, Pass, Point};
+use super::{EventWalk, Item, Pass, Point};
 use crate::formats::ovni::layout::DAY_NS;
 
 /// Events with clocks of noise that are shifted one by one.
 pub(super) const NOISE_MAX: usize = 8;
 /// Events after damage that have to be in order for the events before it to be too late.
 const RESUMED_MIN: usize = 4;
-/// So many times fewer events have to be too late than another explanation shifts, for their
-/// intervals to be shortened.
-const WIDER: usize = 4;
 
 impl Pass<'_, '_> {
     /// Whether the events before the damage are too late, not those after it too early: at least as
@@ -61,15 +58,6 @@ impl Pass<'_, '_> {
         (count > 0 && !is_all).then_some(count)
     }
 
-    /// Returns the number of latest events that are too late, if their intervals do not fit before
-    /// `key`, and the other explanations shift far more events.
-    pub(super) fn find_wide_spike(&self, key: i128, dip: &Dip) -> Option<usize> {
-        let first = self.recent.partition_point(|point| point.key <= key);
-        let count = self.recent.len().saturating_sub(first);
-        let most = count.saturating_mul(WIDER);
-        (first >= most && count > 0 && dip.is_longer(most)).then_some(count)
-    }
-
     /// Returns the number of latest events whose clocks are noise if the one after them has `key`.
     pub(super) fn count_noise(&self, key: i128) -> Option<usize> {
         let low = key.saturating_add(i128::from(DAY_NS));
@@ -105,8 +93,9 @@ impl Pass<'_, '_> {
             by = self.flip_bit(last, before, next.key).unwrap_or(by);
         }
         for point in self.recent.iter_mut().skip(first) {
-            // Those that do not fit come with the one before.
-            let by = by.max(before.saturating_sub(point.key));
+            // Events that do not fit together come with the next one.
+            let is_noise = point.key.saturating_add(by) < before;
+            let by = if is_noise { next.key.saturating_sub(point.key) } else { by };
             point.key = point.key.saturating_add(by);
             point.by = point.by.saturating_add(by);
             point.determined_by = determined_by;

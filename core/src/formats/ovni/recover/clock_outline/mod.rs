@@ -301,7 +301,6 @@ impl<'s, 'a> Pass<'s, 'a> {
     fn explain(&mut self, event: &Event<'_>, point: Point) -> Option<()> {
         let dip = self.look_ahead(event, point);
         let spike = self.find_spike(point.key);
-        let spike = spike.or_else(|| self.find_wide_spike(point.key, &dip));
         let is_rerun = self.terms.can_hold_rerun
             && self.number > 1
             && self.lowest.is_some_and(|lowest| point.key < lowest);

@@ -72,6 +72,17 @@ pub fn find_indexed(file: &RecordFile<'_>, limits: &Limits) -> Option<Indexed> {
         return None;
     }
     let area = (HEADER_SIZE_PIPE, file.length());
+    // `perf record --tail-synthesize` writes attrs behind the samples.
+    let missing: BTreeSet<u64> = groups.iter().flat_map(Group::missing_ids).collect();
+    let is_stored = |record: Record<'_>| {
+        let event = read_record(&record.view(FILE, 0), file.order());
+        event.is_some_and(|(_, ids)| ids.iter().any(|id| missing.contains(id)))
+    };
+    let records = file.records(area, limits.of(&RESYNC)).filter_map(Item::record);
+    let late = records.skip_while(|record| !has_samples(record.frame.kind));
+    if late.filter(|one| one.frame.kind == record::HEADER_ATTR).any(is_stored) {
+        return None;
+    }
     let evidence = gather_evidence(file, area, MOST_EVIDENCE, limits);
     let layouts = Search::new(&groups, &evidence, file.order(), limits).layouts()?;
     let (source, witness) = found.witness?;
@@ -117,6 +128,11 @@ pub fn has_several(file: &RecordFile<'_>, limits: &Limits) -> bool {
     Found::gather(file, limits).is_some_and(|found| found.names.len() > 1)
 }
 
+/// Whether a record is a sample, or may expand to samples.
+fn has_samples(kind: u32) -> bool {
+    kind == record::SAMPLE || Wrapper::of(kind).is_some()
+}
+
 /// An entry of ID_INDEX.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
@@ -136,6 +152,12 @@ struct Group {
 }
 
 impl Group {
+    /// Returns the ids, if no HEADER_ATTR record has them.
+    fn missing_ids(&self) -> impl Iterator<Item = u64> {
+        let entries = self.entries.iter().filter(|_| self.owner.is_none());
+        entries.map(|entry| entry.id)
+    }
+
     /// Returns type and config; `None` if nothing tells them. `traced` is the tracepoint whose data
     /// the samples have.
     fn event(&self, traced: Option<u16>) -> Option<(u64, u64)> {
@@ -185,8 +207,7 @@ impl Found {
                     found.witness.get_or_insert(("EVENT_UPDATE", view.span()));
                     found.names.extend(read_name(&item, order));
                 }
-                record::SAMPLE => break,
-                kind if Wrapper::of(kind).is_some() => break,
+                kind if has_samples(kind) => break,
                 _ => {}
             }
         }
