@@ -202,6 +202,16 @@ fn a_record_whose_type_is_zeros_is_not_said_to_be_of_a_type_that_others_fit_as_w
     }
 }
 
+#[test]
+fn noise_at_the_end_of_an_attr_and_in_what_follows_is_not_said_to_be_inserted() {
+    let (subject, original) = of_perf("pipe_features");
+    let records = &original.files[0].1;
+    let attr_end = 16 + usize::from(u16::from_le_bytes([records[22], records[23]]));
+    let kinds = [24, 40, 64, 88].map(|len| (Kind::Noise, len));
+    let found = find_false_labels(subject, original, &kinds, attr_end - 16..attr_end);
+    assert_eq!(found, [""; 0]);
+}
+
 /// Bytes of a lost beginning, at most: header and attrs of a short perf.data, and some records.
 const BEGINNING: usize = 300;
 

@@ -121,8 +121,12 @@ fn an_attr_of_a_pipe_that_gained_or_lost_bytes_is_as_event_desc_has_it() {
                 let damaged = [&sound[..at], inserted, &sound[at..]].concat();
                 let (repair, target) = mended(&damaged);
                 assert!(target == *sound, "{order:?} {at}: {len} bytes inserted");
-                all += 1;
-                exact += usize::from(repair.outcome == Outcome::Repaired);
+                // Bytes before the last id may as well be what damage made of later records.
+                let differs = (at..).find(|at| damaged[*at] != sound[*at]).unwrap();
+                if len < 8 || record.end.saturating_sub(differs) >= 16 {
+                    all += 1;
+                    exact += usize::from(repair.outcome == Outcome::Repaired);
+                }
                 let end = record.end.min(at + len);
                 let damaged = [&sound[..at], &sound[end..]].concat();
                 assert!(mended(&damaged).1 == *sound, "{order:?} {at}..{end} lost");

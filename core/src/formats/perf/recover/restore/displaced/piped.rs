@@ -26,6 +26,10 @@ use crate::model::recording::{File, FileSet};
 /// Most bytes that were inserted, and that a walk searches for the next record.
 const MOST: u64 = 64 << 10;
 
+/// Bytes after inserted ones that show their place. Those of one id may stand at the end of a later
+/// record, too, unless fewer bytes than those of a record lie between.
+const SURE: usize = 16;
+
 /// Returns the readings of the first attr of a pipe that is not as its copy.
 pub(super) fn find(source: &Source<'_>) -> Vec<Reading> {
     find_changed(source).unwrap_or_default()
@@ -50,7 +54,10 @@ fn find_changed(source: &Source<'_>) -> Option<Vec<Reading>> {
     let is_followed = |len: usize| is_record(peek, at.saturating_add(to_u64(len)));
     let inserted = memmem::find_iter(stored, rest)
         .find(|len| is_followed(len.saturating_add(rest.len())))
-        .map(|len| Reading::inserted(0, at..at.saturating_add(to_u64(len))));
+        .map(|len| Reading {
+            is_determined: rest.len() >= SURE || to_u64(len) < RECORD_HEADER,
+            ..Reading::inserted(0, at..at.saturating_add(to_u64(len)))
+        });
     let missing = (1..=rest.len()).find_map(|len| {
         let (lost, left) = rest.split_at_checked(len)?;
         let change = Change { range: at..at, insert: lost.to_vec() };
