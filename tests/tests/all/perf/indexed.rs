@@ -168,9 +168,8 @@ fn events_of_a_pipe_without_attrs_and_event_desc_are_those_of_its_index() {
 fn names_alone_show_the_events_of_a_pipe() {
     let [events, ..] = pipes();
     let built = piped(Order::Little, &events, false);
-    let attrs_end =
-        built.records.iter().filter(|one| one.kind == 64).next_back().unwrap().range().end;
-    let described = built.records.iter().filter(|one| one.kind == 80).next_back().unwrap().range();
+    let attrs_end = built.records.iter().rfind(|one| one.kind == 64).unwrap().range().end;
+    let described = built.records.iter().rfind(|one| one.kind == 80).unwrap().range();
     let bytes = [&built.bytes[..16], &built.bytes[attrs_end..described.start]].concat();
     let bytes = [&bytes, &built.bytes[described.end..]].concat();
     let report = check(&FileSet::single("perf.data", &bytes), &Options::default());
@@ -194,8 +193,7 @@ fn names_alone_show_the_events_of_a_pipe() {
 fn a_pipe_without_event_desc_whose_attrs_are_there_lacks_none() {
     for events in pipes() {
         let built = piped(Order::Little, &events, true);
-        let described =
-            built.records.iter().filter(|one| one.kind == 80).next_back().unwrap().range();
+        let described = built.records.iter().rfind(|one| one.kind == 80).unwrap().range();
         let bytes = [&built.bytes[..described.start], &built.bytes[described.end..]].concat();
         let report = check(&FileSet::single("perf.data", &bytes), &Options::default());
         assert!(!report.has_errors(), "{events:?}: {:?}", report.findings());

@@ -353,8 +353,8 @@ impl Beginning {
             _ => self.shift.stored(at),
         };
         let byte = |at| stored(at).and_then(|at| self.stored.get(to_usize(at)).copied());
-        Flags([0, 1, 2, 3].map(|word| {
-            let first = field::FLAGS.saturating_add(8 * word);
+        Flags([0, 8, 16, 24].map(|word| {
+            let first = field::FLAGS.saturating_add(word);
             let bytes = [0, 1, 2, 3, 4, 5, 6, 7].map(|at| byte(first.saturating_add(at)));
             self.order.u64(bytes.map(Option::unwrap_or_default))
         }))
