@@ -106,6 +106,11 @@ fn long_recordings_are_bounded() {
     bounded("many ids", &recording(vec![event(1..=500_000)]));
     bounded("many events", &recording((1..=2_000).map(|id| event([id])).collect()));
     bounded("ids that many events share", &shared_ids(1_000, 4_000));
+    for names in [4, 4_000] {
+        bounded("names of events whose ids are far apart", &without_attrs(named_events(names)));
+    }
+    bounded("ids of as many events", &without_attrs(indexed_events(200_000)));
+    bounded("ids of fewer events", &without_attrs(indexed_events(120_000)));
     for blocks in [1, 16, 256, 1_024, 16_000] {
         bounded(&format!("{blocks} blocks of one byte"), &zstd_of_one_byte(blocks));
     }
@@ -247,6 +252,34 @@ fn shared_ids(events: usize, ids: u64) -> Vec<u8> {
         bytes[span.end - 16..span.end].copy_from_slice(&section);
     }
     bytes
+}
+
+/// A pipe of these records and some samples, without the attrs of its events.
+fn without_attrs(records: impl IntoIterator<Item = Record>) -> Vec<u8> {
+    let mut recording = Recording::pipe(Order::Little, Vec::new());
+    recording.extend(records);
+    let sample = |id: u64| [1 + id * 4_096, 0x40_0000, 7 << 32 | 7, 1_000_000_000 + id];
+    recording.extend((0..500).map(|id| Record::new(9, 0, words(sample(id)))));
+    recording.build().bytes
+}
+
+fn words(words: impl IntoIterator<Item = u64>) -> Vec<u8> {
+    words.into_iter().flat_map(u64::to_le_bytes).collect()
+}
+
+/// EVENT_UPDATE with the name of an event, each with room for 4,096 ids.
+fn named_events(count: u64) -> impl Iterator<Item = Record> {
+    let name = u64::from_le_bytes(*b"my_event");
+    (0..count).map(move |number| Record::new(78, 0, words([2, 1 + number * 4_096, name, 0])))
+}
+
+/// ID_INDEX of events with one id each, of the same CPU and thread.
+fn indexed_events(count: u64) -> impl Iterator<Item = Record> {
+    let entry = |number: u64| [1 + number * 4_096, 0, 0, 7];
+    (0..count / 2_000).map(move |record| {
+        let entries = (record * 2_000..(record + 1) * 2_000).flat_map(entry);
+        Record::new(69, 0, words(std::iter::once(2_000).chain(entries)))
+    })
 }
 
 /// A compressed record in which four bytes stand for 128 KiB, with a window of 128 MiB.

@@ -5,9 +5,9 @@
 //! ```
 //!
 //! perf takes only the names from it; without it, it calls most software events `cpu-clock:HG` and
-//! the like. linux-perf-data takes attrs and ids from it, and without it
-//! knows no ids: it gives the samples of all events to the first one. Source: `write_event_desc`
-//! and `do_write_string` of perf's `util/header.c`.
+//! the like. linux-perf-data takes attrs and ids from it, and without it knows no ids: it gives the
+//! samples of all events to the first one. Source: `write_event_desc` and `do_write_string` of
+//! perf's `util/header.c`.
 
 use super::encode::{u32_bytes, u64_bytes};
 use super::features::NewFeature;

@@ -6,8 +6,8 @@
 //! ```
 //!
 //! Only a pipe has records with attrs, features, tracing data or names of events, and nothing after
-//! its records.
-//! `perf inject` leaves features in the file that it makes of a pipe; that has a feature table.
+//! its records. `perf inject` leaves features in the file that it makes of a pipe; that has a
+//! feature table.
 
 use super::indexed::read_name;
 use super::magic::{has_plausible_size, magic_of, nearest_magic};

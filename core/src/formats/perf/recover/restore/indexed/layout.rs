@@ -112,22 +112,22 @@ impl<'e, 'r> Search<'e, 'r> {
     /// Returns the layout of each event; `None` if that of one with samples is unknown.
     pub(super) fn layouts(mut self) -> Option<Vec<Layout>> {
         let place = self.find_id()?;
+        let own = self.by_event(place);
+        let own_of = |group| own.get(&group).map_or(&[][..], Vec::as_slice);
         let mut found: Vec<Option<Layout>> = Vec::new();
         if place == Some(0) {
             for group in 0..self.groups.len() {
-                let samples = self.samples_of(group);
-                found.push(match samples.is_empty() {
-                    true => None,
-                    false => Some(self.search(&samples, place)?),
+                found.push(match own_of(group) {
+                    [] => None,
+                    samples => Some(self.search(samples, place)?),
                 });
             }
         } else {
             // perf writes ID instead of IDENTIFIER if all events have the same fields.
-            let samples: Vec<_> =
-                (0..self.groups.len()).flat_map(|of| self.of(of, place)).collect();
+            let samples: Vec<_> = own.values().flatten().copied().collect();
             let layout = self.search(&samples, place)?;
             for group in 0..self.groups.len() {
-                let tracepoint = self.tracepoint(&self.of(group, place), layout);
+                let tracepoint = self.tracepoint(own_of(group), layout);
                 found.push(Some(Layout { tracepoint, ..layout }));
             }
         }
@@ -140,17 +140,17 @@ impl<'e, 'r> Search<'e, 'r> {
         Some(found.into_iter().map(|layout| layout.unwrap_or(plain)).collect())
     }
 
-    /// Returns the samples of an event by the place of the id.
-    fn of(&self, group: usize, place: Option<usize>) -> Vec<&'e Record<'r>> {
-        let is_own = |sample: &&&Record<'r>| match place {
-            Some(place) => self.owner(sample, place).is_some_and(|(of, _)| of == group),
-            None => true,
-        };
-        self.samples.iter().filter(is_own).take(MOST_SAMPLES).copied().collect()
-    }
-
-    fn samples_of(&self, group: usize) -> Vec<&'e Record<'r>> {
-        self.of(group, Some(0))
+    /// Returns the first samples of each event by the place of the id; without one, there is a
+    /// single event.
+    fn by_event(&self, place: Option<usize>) -> BTreeMap<usize, Vec<&'e Record<'r>>> {
+        let mut own: BTreeMap<usize, Vec<&Record<'_>>> = BTreeMap::new();
+        for sample in &self.samples {
+            let owner = place.map_or(Some(0), |place| Some(self.owner(sample, place)?.0));
+            let samples = owner.map(|owner| own.entry(owner).or_default());
+            let room = samples.filter(|samples| samples.len() < MOST_SAMPLES);
+            room.into_iter().for_each(|samples| samples.push(sample));
+        }
+        own
     }
 
     /// Returns the event that a word of a sample names.
@@ -258,6 +258,7 @@ impl<'e, 'r> Search<'e, 'r> {
 
     /// Returns the tracepoint whose data samples have: the thread in them is that of the sample.
     fn tracepoint(&self, samples: &[&Record<'_>], layout: Layout) -> Option<u16> {
+        samples.first()?;
         let events = events_of(layout, self.order)?;
         let read: Vec<Sample> = samples.iter().filter_map(|one| read_one(&events, one)).collect();
         let kind = read.iter().find_map(|sample| sample.raw.kind)?;

@@ -43,6 +43,14 @@ const MOST_RECORDS: usize = 4096;
 const MOST_EVIDENCE: usize = 512;
 /// Ids of an event whose number nothing tells: as many as there are CPUs.
 const MOST_IDS: u64 = 4096;
+/// Events, each of which gets an attr, and takes a kilobyte of memory.
+const MOST_EVENTS: usize = 4096;
+/// Ids of all events: 1,024 of them on 128 CPUs.
+const MOST_IDS_OF_ALL: usize = 1 << 17;
+/// The same without ID_INDEX, so that no bytes of the file stand for them: 64 on 256 CPUs.
+const MOST_IDS_BY_NAME: usize = 1 << 14;
+/// Bytes of the name of an event.
+const MOST_NAME: usize = 4096;
 /// Bytes from the start of the file in which attrs are searched, and most of them.
 const SEARCHED: u64 = 1 << 14;
 const MOST_ATTRS: usize = 64;
@@ -68,7 +76,7 @@ pub struct Indexed {
 pub fn find_indexed(file: &RecordFile<'_>, limits: &Limits) -> Option<Indexed> {
     let found = Found::gather(file, limits)?;
     let groups = found.groups();
-    if groups.iter().all(|group| group.owner.is_some()) {
+    if groups.len() > MOST_EVENTS || groups.iter().all(|group| group.owner.is_some()) {
         return None;
     }
     let area = (HEADER_SIZE_PIPE, file.length());
@@ -188,14 +196,15 @@ impl Found {
     fn gather(file: &RecordFile<'_>, limits: &Limits) -> Option<Self> {
         let order = file.order();
         let mut found = Self::default();
-        let mut attrs = Vec::new();
+        let (mut attrs, mut attr_ids) = (Vec::new(), 0_usize);
         let items = file.records((HEADER_SIZE_PIPE, file.length()), limits.of(&RESYNC));
         for item in items.take(MOST_RECORDS).filter_map(Item::record) {
             let view = item.view(FILE, 0);
             match item.frame.kind {
                 record::HEADER_ATTR => {
-                    let ids = read_record(&view, order).map(|(_, ids)| ids);
-                    attrs.push((view.span(), ids.unwrap_or_default()));
+                    let ids = read_record(&view, order).map(|(_, ids)| ids).unwrap_or_default();
+                    attr_ids = attr_ids.saturating_add(ids.len());
+                    attrs.push((view.span(), ids));
                 }
                 record::ID_INDEX => {
                     if found.entries.is_empty() {
@@ -210,13 +219,17 @@ impl Found {
                 kind if has_samples(kind) => break,
                 _ => {}
             }
+            if found.entries.len().max(attr_ids) > MOST_IDS_OF_ALL {
+                return None;
+            }
         }
         if found.entries.is_empty() {
-            found.entries = found.entries_by_name();
+            found.entries = found.entries_by_name()?;
         }
         let ids: BTreeSet<u64> = found.entries.iter().map(|entry| entry.id).collect();
         let are_unique = ids.len() == found.entries.len() && !ids.contains(&0);
-        let has_room = to_u64(ids.len()) <= limits.of(&IDS)
+        let has_room = ids.len() <= MOST_IDS_OF_ALL
+            && to_u64(ids.len()) <= limits.of(&IDS)
             && found.names.len().saturating_add(attrs.len()) <= to_usize(limits.of(&ATTRS));
         for (span, own) in attrs {
             if own.is_empty() || own.iter().any(|id| !ids.contains(id)) {
@@ -229,8 +242,9 @@ impl Found {
     }
 
     /// Returns the ids without ID_INDEX: perf opens one event after the other, so that the ids of
-    /// one precede the first of the next. The last has as many as the one before it.
-    fn entries_by_name(&self) -> Vec<Entry> {
+    /// one precede the first of the next. The last has as many as the one before it. `None` if they
+    /// are too many.
+    fn entries_by_name(&self) -> Option<Vec<Entry>> {
         let firsts: Vec<u64> = self.names.keys().copied().collect();
         let mut count = 1;
         let mut entries = Vec::new();
@@ -239,8 +253,11 @@ impl Found {
             count = next.map_or(count, |next| next.saturating_sub(*first)).min(MOST_IDS);
             let ids = (0..count).map(|number| first.saturating_add(number));
             entries.extend(ids.map(|id| Entry { id, cpu: u64::MAX, thread: id }));
+            if entries.len() > MOST_IDS_BY_NAME {
+                return None;
+            }
         }
-        entries
+        Some(entries)
     }
 
     /// Divides the ids among the events: the first id of one has a name, or the CPU and the thread
@@ -286,7 +303,8 @@ pub(super) fn read_name(item: &Record<'_>, order: Order) -> Option<(u64, Vec<u8>
     let kind = cursor.u64("event_update.type").ok()?;
     let id = cursor.u64("event_update.id").ok()?;
     let text = view.body().get(16..)?.split(|byte| *byte == 0).next()?;
-    (kind == UPDATE_NAME && !text.is_empty()).then(|| (id, text.to_vec()))
+    let is_name = kind == UPDATE_NAME && (1..=MOST_NAME).contains(&text.len());
+    is_name.then(|| (id, text.to_vec()))
 }
 
 /// Builds an attr of type and config, by which records of this layout are read.
