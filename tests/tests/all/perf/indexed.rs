@@ -191,11 +191,14 @@ fn names_alone_show_the_events_of_a_pipe() {
 
 #[test]
 fn a_pipe_without_event_desc_whose_attrs_are_there_lacks_none() {
-    for events in pipes() {
-        let built = piped(Order::Little, &events, true);
+    let orders = [Order::Little, Order::Big];
+    let all = pipes().into_iter().flat_map(|events| orders.map(|order| (events.clone(), order)));
+    let all = all.flat_map(|(events, order)| [true, false].map(|has| (events.clone(), order, has)));
+    for (events, order, has_index) in all {
+        let built = piped(order, &events, has_index);
         let described = built.records.iter().rfind(|one| one.kind == 80).unwrap().range();
         let bytes = [&built.bytes[..described.start], &built.bytes[described.end..]].concat();
         let report = check(&FileSet::single("perf.data", &bytes), &Options::default());
-        assert!(!report.has_errors(), "{events:?}: {:?}", report.findings());
+        assert!(!report.has_errors(), "{events:?}, {has_index}: {:?}", report.findings());
     }
 }

@@ -224,7 +224,7 @@ impl Found {
             }
         }
         if found.entries.is_empty() {
-            found.entries = found.entries_by_name()?;
+            found.entries = found.entries_by_name(&attrs)?;
         }
         let ids: BTreeSet<u64> = found.entries.iter().map(|entry| entry.id).collect();
         let are_unique = ids.len() == found.entries.len() && !ids.contains(&0);
@@ -241,18 +241,22 @@ impl Found {
         (are_unique && has_room).then_some(found)
     }
 
-    /// Returns the ids without ID_INDEX: perf opens one event after the other, so that the ids of
-    /// one precede the first of the next. The last has as many as the one before it. `None` if they
-    /// are too many.
-    fn entries_by_name(&self) -> Option<Vec<Entry>> {
+    /// Returns the ids without ID_INDEX: those of the HEADER_ATTR record that has the first of an
+    /// event, if there is one. perf opens one event after the other, so that the ids of one precede
+    /// the first of the next; the last has as many as the one before it. `None` if they are too
+    /// many.
+    fn entries_by_name(&self, attrs: &[(Span, Vec<u64>)]) -> Option<Vec<Entry>> {
+        let stored = attrs.iter().filter_map(|(_, own)| Some((*own.first()?, own)));
+        let stored: BTreeMap<u64, &Vec<u64>> = stored.collect();
         let firsts: Vec<u64> = self.names.keys().copied().collect();
         let mut count = 1;
         let mut entries = Vec::new();
         for (index, first) in firsts.iter().enumerate() {
             let next = firsts.get(index.saturating_add(1));
             count = next.map_or(count, |next| next.saturating_sub(*first)).min(MOST_IDS);
-            let ids = (0..count).map(|number| first.saturating_add(number));
-            entries.extend(ids.map(|id| Entry { id, cpu: u64::MAX, thread: id }));
+            let guessed = || (0..count).map(|number| first.saturating_add(number)).collect();
+            let ids = stored.get(first).map_or_else(guessed, |own| own.to_vec());
+            entries.extend(ids.into_iter().map(|id| Entry { id, cpu: u64::MAX, thread: id }));
             if entries.len() > MOST_IDS_BY_NAME {
                 return None;
             }
