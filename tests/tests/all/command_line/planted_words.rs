@@ -3,7 +3,7 @@
 use tracemend_tests::forge::perf::worded::programs;
 use tracemend_tests::forge::perf::{Maker, Order};
 
-use super::planted::{Fate, Left, WORD, attr, judge_file, left_of, perf_with};
+use super::planted::{Fate, Left, WORD, attr, judge_file, judge_word, left_of, perf_with};
 use super::*;
 
 const BPF_PROG_INFO: u32 = 25;
@@ -82,4 +82,38 @@ fn names_and_tags_of_programs_are_replaced_once_and_their_numbers_stay() {
     assert_eq!(found, expected);
     // The arrays are named as left.
     assert_eq!(after[INFO.end..INFO.end + 136], section[INFO.end..INFO.end + 136]);
+}
+
+#[test]
+fn the_names_of_a_probe_are_replaced_and_a_word_elsewhere_in_its_format_is_named() {
+    let sound = perf::clean().into_iter().find(|one| one.name == "tracepoint").unwrap().built.bytes;
+    let mut probe = sound;
+    for (old, new) in [
+        ("sched\0", "group\0"),
+        ("sched_switch\n", "hunter2_pass\n"),
+        ("common_pid;", "__probe_ip;"),
+        ("prev_pid", "SECRETXY"),
+    ] {
+        let places = probe.windows(old.len()).enumerate().filter(|(_, at)| *at == old.as_bytes());
+        let places: Vec<usize> = places.map(|(at, _)| at).collect();
+        assert!(!places.is_empty(), "{old}");
+        for at in places {
+            probe[at..at + old.len()].copy_from_slice(new.as_bytes());
+        }
+    }
+    let base = left_of("a.data", &probe).unwrap();
+    assert!(base.keys().all(|(_, field)| field != "TRACING_DATA"), "{base:?}");
+    assert_eq!(judge_file("a.data", &probe, &base), Fate::Gone);
+    let format = probe.windows(6).position(|part| part == b"format").unwrap();
+    let end = probe.windows(4).position(|part| part == b"REC-").unwrap();
+    let mut named = 0;
+    for at in (format..end).step_by(7) {
+        let mut planted = probe.clone();
+        planted[at..at + 8].copy_from_slice(b"SECRETZZ");
+        let folder = folder(&[("a.data", planted.as_slice())]);
+        let fate = judge_word(&folder.path().join("a.data"), &base, b"SECRETZZ");
+        assert!(!matches!(fate, Fate::Hidden(_)), "{at}: {fate:?}");
+        named += u32::from(fate == Fate::Named);
+    }
+    assert!(named > 20, "{named}");
 }

@@ -3,6 +3,7 @@
 mod addresses;
 mod known;
 mod maps;
+mod tracing;
 mod unexpanded;
 mod words;
 
@@ -387,28 +388,6 @@ impl Record<'_> {
         }
     }
 
-    /// Judges a part of TRACING_DATA. The kernel describes its own systems of tracepoints; a user
-    /// names those of probes.
-    fn audit_tracing(&self, auditor: &mut Auditor<'_>, field: &Field, bytes: &[u8], system: &[u8]) {
-        let place = self.place(field);
-        let text = bytes.split(|byte| *byte == 0).next().unwrap_or_default();
-        let is_kernels = match field.label.as_ref() {
-            "tracing.kallsyms" | "tracing.printk" | "tracing.cmdlines" => {
-                return self.audit_table(auditor, field, bytes);
-            }
-            "tracing.system" => words::is_system(text) || text.is_empty(),
-            "tracing.version" => words::is_harmless(text),
-            "tracing.format" if system.is_empty() => words::is_page(text),
-            "tracing.format" => words::is_format(system, text),
-            _ => return,
-        };
-        auditor.text(self.section, text, place);
-        if !is_kernels {
-            let subject = (self.section, "description of an event");
-            auditor.see(&sender::CHOSEN_NAME, subject, place, Excerpt::Text(text));
-        }
-    }
-
     /// Judges a text by its meaning.
     fn audit_text(
         &self,
@@ -442,18 +421,6 @@ impl Record<'_> {
             _ => auditor.text(self.section, text, place),
         }
         auditor.after_text(self.section, bytes, place);
-    }
-
-    /// Judges the tables of symbols and processes of the whole system in TRACING_DATA. perf reads
-    /// one of zeros as an empty one.
-    fn audit_table(&self, auditor: &mut Auditor<'_>, field: &Field, bytes: &[u8]) {
-        let (rule, noun) = match field.label.as_ref() {
-            "tracing.cmdlines" => (&sender::PROCESS, "process list"),
-            _ => (&sender::KERNEL_ADDRESS, "kernel symbol table"),
-        };
-        let private = self.place(field).private(bytes, Filler::Zeros);
-        let excerpt = Excerpt::Bytes(bytes, field.span.len());
-        auditor.hide(rule, (self.section, noun), 1, private, excerpt);
     }
 
     /// Judges a text that is private as it is.
