@@ -338,7 +338,7 @@ fn every_help_text_tells_the_exit_codes() {
 
 #[test]
 fn the_output_of_a_sparse_file_takes_no_more_of_the_disk() {
-    const TAIL: u64 = 8 << 20;
+    const TAIL: u64 = 2 << 20;
     let folder = folder(&[("own.data", &sound()), ("cut.data", &truncated())]);
     let path = |name: &str| folder.path().join(name);
     for name in ["own.data", "cut.data"] {

@@ -175,7 +175,7 @@ fn the_right_value_is_among_those_of_a_byte_that_is_found() {
     let (header, block) = compress(&records(900), 3);
     let mut few = 0;
     let (mut found, mut missed) = (0, Vec::new());
-    let share = Share::one_in(16);
+    let share = Share::one_in(32);
     for (at, mask) in share.of((block.len() - 900..block.len() - 60).flat_map(|at| {
         // Several bits: with one of them right, a value can be near enough.
         [0b11_u8, 0b1001_0000, 0b110_1000, 0x5b].map(|mask| (at, mask))

@@ -422,8 +422,8 @@ fn compare_decoders(count: u32) -> [u32; 4] {
 
 #[test]
 fn two_decoders_agree_on_damaged_blocks() {
-    let [refused, expanded, ours, theirs] = compare_decoders(2_000);
-    assert!(refused > 200 && expanded > 200, "{refused}, {expanded}");
+    let [refused, expanded, ours, theirs] = compare_decoders(1_000);
+    assert!(refused > 100 && expanded > 100, "{refused}, {expanded}");
     // libzstd passes some literals that do not end with their bits.
-    assert!(ours < 2_000 / 50 && theirs == 0, "{ours}, {theirs}");
+    assert!(ours < 1_000 / 50 && theirs == 0, "{ours}, {theirs}");
 }

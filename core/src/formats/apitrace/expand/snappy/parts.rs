@@ -433,7 +433,7 @@ mod tests {
         let bytes = words(60_000);
         let sound = snap::raw::Encoder::new().compress_vec(&bytes).unwrap();
         let mut whole = 0;
-        for seed in 0..12 {
+        for seed in 0..6 {
             let mut number = numbers(seed);
             let mut block = sound.clone();
             for part in (1..4).rev() {
@@ -443,7 +443,7 @@ mod tests {
             }
             whole += usize::from(found(&block) == bytes);
         }
-        assert!(whole > 10, "seeds 0 to 11: {whole} of 12");
+        assert!(whole > 4, "seeds 0 to 5: {whole} of 6");
     }
 
     #[test]

@@ -274,7 +274,7 @@ mod tests {
                 assert!(count(Space::Function) > 3_000 && count(Space::Enum) > 8);
             }
             // The search takes most of the time; neighbours are releases of one library.
-            if index % 4 != 0 {
+            if index % 8 != 0 {
                 continue;
             }
             let found = find_signatures(&whole.definitions).unwrap();
