@@ -1,6 +1,7 @@
 //! Shifts of clocks, and bytes between events that do not count.
 
 use crate::formats::ovni::layout::CLOCK_MAX;
+use crate::kit::span::Span;
 
 /// Consecutive events whose clocks are shifted by the same amount.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,8 +43,8 @@ pub struct Gap {
     pub from: u64,
     /// Offset of the next event that counts.
     pub to: u64,
-    /// They are a copy of the bytes around them.
-    pub is_copy: bool,
+    /// If they are a copy: bytes that stay as the only one.
+    pub copy_of: Option<Span>,
 }
 
 /// A clock that goes back.

@@ -1,5 +1,7 @@
 //! Bytes that occur twice in a row: a block that was written or copied twice.
 
+use std::ops::Range;
+
 use crate::formats::ovni::decode::event_walk::EventWalk;
 use crate::kit::num::to_u64;
 use crate::kit::span::Span;
@@ -16,11 +18,17 @@ const STEP: u64 = 4 << 10;
 /// of the same length within both blocks leave the same stream. Bytes of one value are no block:
 /// damage that wrote them looks the same.
 pub fn find_repeat(walk: &EventWalk<'_, '_>, from: u64, to: u64) -> Option<Span> {
-    compare_repeat(walk, from, to).0
+    compare_repeat(walk, from..to, to.saturating_sub(from)).0
 }
 
-/// Like [`find_repeat`]; also returns how many bytes it compared.
-pub fn compare_repeat(walk: &EventWalk<'_, '_>, from: u64, to: u64) -> (Option<Span>, u64) {
+/// Like [`find_repeat`] for a block that is `distance` bytes after the one that it repeats; also
+/// returns how many bytes it compared.
+pub fn compare_repeat(
+    walk: &EventWalk<'_, '_>,
+    block: Range<u64>,
+    distance: u64,
+) -> (Option<Span>, u64) {
+    let Range { start: from, end: to } = block;
     let Some(len) = to.checked_sub(from).filter(|len| (1..=BLOCK_MAX).contains(len)) else {
         return (None, 0);
     };
@@ -29,7 +37,8 @@ pub fn compare_repeat(walk: &EventWalk<'_, '_>, from: u64, to: u64) -> (Option<S
         steps::count(same);
         return (None, same);
     }
-    let left = count_equal_before(walk, from, to, len);
+    let before = to.saturating_sub(distance);
+    let left = count_equal_before(walk, before, to, len);
     let right = count_equal(walk, from, to, len.saturating_sub(left));
     let compared = left.saturating_add(right);
     steps::count(compared);
@@ -38,7 +47,7 @@ pub fn compare_repeat(walk: &EventWalk<'_, '_>, from: u64, to: u64) -> (Option<S
     }
     // A part of the other copy that the drop does not touch.
     let rest = if left > 0 {
-        Span::new(walk.layer(), from.saturating_sub(left), from)
+        Span::new(walk.layer(), before.saturating_sub(left), before)
     } else {
         Span::new(walk.layer(), to, to.saturating_add(right))
     };
@@ -46,7 +55,7 @@ pub fn compare_repeat(walk: &EventWalk<'_, '_>, from: u64, to: u64) -> (Option<S
 }
 
 /// Counts the equal bytes from two offsets on, up to `max`.
-fn count_equal(walk: &EventWalk<'_, '_>, a: u64, b: u64, max: u64) -> u64 {
+pub fn count_equal(walk: &EventWalk<'_, '_>, a: u64, b: u64, max: u64) -> u64 {
     let read =
         |from: u64, len: u64| walk.bytes(Span::new(walk.layer(), from, from.saturating_add(len)));
     let mut count = 0_u64;

@@ -101,7 +101,7 @@ mod tests {
         let bytes = [event(b"6C[", 1), event(b"6C]", 2), vec![0xff; 3], event(b"6WT", 3)].concat();
         let source = Source::new(&bytes);
         let walk = EventWalk::new(&source, Layer::stored(0), 0);
-        let gaps = [Gap { from: 24, to: 27, is_copy: false }];
+        let gaps = [Gap { from: 24, to: 27, copy_of: None }];
         let stretches = Stretches::find(walk.clone(), &gaps, Past::default(), &mut 1_000);
         let (end, next) = stretches.end_after(0).unwrap();
         assert_eq!(*end, 24);

@@ -108,8 +108,8 @@ rules! {
         severity: Severity::Error,
         summary: "a block of the stream occurs twice in a row",
         problem: "A copy that was interrupted and resumed, or a write that was repeated, leaves a \
-            block twice. The clocks of the second copy go back, or it begins inside an event. \
-            Bytes of one value are no block.",
+            block twice, perhaps with another copy between both. The clocks of the second copy go \
+            back, or it begins inside an event. Bytes of one value are no block.",
         impact: "ovniemu refuses the whole trace: the clock goes back, or an event is invalid.",
         remedy: Remedy::Fix("Drops the second copy.\n\
             Class: exact (the copy that stays is the witness). Cost: none.\n\

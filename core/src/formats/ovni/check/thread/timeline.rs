@@ -13,7 +13,6 @@ use crate::formats::ovni::recover::clock_outline::{
     OutlineTerms, outline_clocks, outline_irregular,
 };
 use crate::formats::ovni::recover::clock_shift::{ClockShift, Gap, Outline};
-use crate::formats::ovni::recover::repeat::find_repeat;
 use crate::formats::ovni::repair::build_fix;
 use crate::formats::ovni::repair::clock::{ShiftedClocks, clock_span, shift_clocks};
 use crate::formats::ovni::rules;
@@ -272,10 +271,10 @@ impl ThreadCheck<'_, '_> {
     pub(super) fn report_gap(&mut self, gap: Gap) {
         let span = Span::new(self.layer(), gap.from, gap.to);
         let bytes = byte_count(span.len());
-        if gap.is_copy
-            && let Some(other) = find_repeat(&self.events, gap.from, gap.to)
-        {
-            let message = format!("repeated bytes: {bytes} occur twice in a row");
+        if let Some(other) = gap.copy_of {
+            let in_a_row = other.end == gap.from || other.start == gap.to;
+            let how = if in_a_row { "in a row" } else { "with other events between them" };
+            let message = format!("repeated bytes: {bytes} occur twice {how}");
             let summary = format!("drop the second copy of {bytes}");
             let fix = Fix::new(Safety::Exact, summary, vec![Edit::drop(span)]);
             let fix = fix.witness(other, "the copy that stays");

@@ -196,7 +196,7 @@ impl ThreadCheck<'_, '_> {
         }
         let resumed = self.events.resync(damage.at, self.timeline.clock, context.limits.resync);
         if let Some(to) = resumed {
-            self.report_gap(Gap { from: damage.at, to, is_copy: false });
+            self.report_gap(Gap { from: damage.at, to, copy_of: None });
             return;
         }
         let left = self.events.stream_len().saturating_sub(damage.at);

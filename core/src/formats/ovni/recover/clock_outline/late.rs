@@ -5,29 +5,41 @@ use crate::formats::ovni::layout::DAY_NS;
 
 /// Events with clocks of noise that are shifted one by one.
 pub(super) const NOISE_MAX: usize = 8;
-/// Events after damage that have to be in order for the events before it to be too late.
+/// Events after damage that have to be earlier for the events before it to be too late.
 const RESUMED_MIN: usize = 4;
+/// Damaged places among them: the border of another block that was exchanged.
+const DAMAGES_MAX: usize = 1;
 
 impl Pass<'_, '_> {
     /// Whether the events before the damage are too late, not those after it too early: at least as
     /// many events follow as would have to be shifted.
     pub(super) fn follows_late_events(&mut self, near: &EventWalk<'_, '_>) -> bool {
         let mut walk = near.clone();
-        let (mut late, mut count, mut last) = (0, 0_usize, i128::MIN);
-        while let Some(Item::Record(event)) = walk.next() {
+        let (mut late, mut count, mut damages) = (0, 0_usize, 0..DAMAGES_MAX);
+        while let Some(item) = walk.next() {
+            let event = match item {
+                Item::Record(event) => event,
+                Item::Damage(damage) => {
+                    let is_near = damages.next().is_some();
+                    if is_near && self.pass_damage(&mut walk, damage.at, 0) {
+                        continue;
+                    }
+                    break;
+                }
+            };
             let key = self.key(&event);
             if count == 0 {
                 let Some(found) = self.count_late(key).filter(|_| key < self.last) else { break };
                 late = found.max(RESUMED_MIN);
             }
             count = count.saturating_add(1);
-            if key < last || key >= self.last || self.searches.looks == 0 {
+            if event.row.is_none() || key >= self.last || self.searches.looks == 0 {
                 break;
             }
             if count >= late {
                 return true;
             }
-            (last, self.searches.looks) = (key, self.searches.looks.saturating_sub(1));
+            self.searches.looks = self.searches.looks.saturating_sub(1);
         }
         false
     }

@@ -192,10 +192,14 @@ impl<'s, 'a> Pass<'s, 'a> {
                 if self.state.is_dead {
                     return None;
                 }
+                if let Some(gap) = self.find_inside(damage.at) {
+                    self.pass(gap);
+                    return Some(());
+                }
                 let to = self.resume(damage.at)?;
                 let is_long = to.saturating_sub(damage.at) >= COPY_MIN;
-                let is_copy = is_long && find_repeat(&self.walk, damage.at, to).is_some();
-                self.out.gaps.push(Gap { from: damage.at, to, is_copy });
+                let copy_of = is_long.then(|| find_repeat(&self.walk, damage.at, to)).flatten();
+                self.out.gaps.push(Gap { from: damage.at, to, copy_of });
                 Some(())
             }
         }
@@ -245,9 +249,7 @@ impl<'s, 'a> Pass<'s, 'a> {
             return Some(());
         }
         if let Some(gap) = self.find_copy(event, None).or_else(|| self.find_copy_after(event)) {
-            self.forget_from(gap.from);
-            self.out.gaps.push(gap);
-            self.walk = self.walk.restarted(gap.to);
+            self.pass(gap);
             return Some(());
         }
         if self.state.is_dead {
@@ -307,7 +309,9 @@ impl<'s, 'a> Pass<'s, 'a> {
         if is_rerun && !matches!(dip, Dip::Fits(_)) {
             return None;
         }
-        let noise = self.count_noise(point.key).filter(|_| spike.is_none());
+        // The end of an event before damage may be damaged: its time is nearer to the one before.
+        let adjoins = self.recent.back().is_some_and(|last| last.end == event.at);
+        let noise = self.count_noise(point.key).filter(|_| spike.is_none() || !adjoins);
         if let Some(count) = noise.filter(|count| dip.is_longer(*count)) {
             self.lower_noise(count);
             if point.key < self.last {
@@ -339,8 +343,14 @@ impl<'s, 'a> Pass<'s, 'a> {
             let number = self.number.saturating_add(to_u64(points.len()));
             let next = match walk.next() {
                 Some(Item::Record(next)) => next,
-                Some(Item::Damage(damage)) if self.pass_damage(&mut walk, damage.at) => continue,
-                Some(Item::Damage(_)) => return Dip::Open,
+                Some(Item::Damage(damage)) => {
+                    // The event before the damage may have lost a part of its clock.
+                    let clock = u64::try_from(self.last.saturating_sub(self.offset())).unwrap_or(0);
+                    if self.pass_damage(&mut walk, damage.at, clock) {
+                        continue;
+                    }
+                    return Dip::Open;
+                }
                 None => return Dip::Ends(to_u64(points.len())),
             };
             let key = self.key(&next);
@@ -366,10 +376,8 @@ impl<'s, 'a> Pass<'s, 'a> {
         }
     }
 
-    /// Moves a look ahead past damage, to events with clocks as high as before the dip: the event
-    /// before the damage may have lost a part of its clock.
-    fn pass_damage(&mut self, walk: &mut EventWalk<'_, '_>, at: u64) -> bool {
-        let clock = u64::try_from(self.last.saturating_sub(self.offset())).unwrap_or(0);
+    /// Moves a look ahead past damage, to events whose clocks are at least `clock`.
+    fn pass_damage(&mut self, walk: &mut EventWalk<'_, '_>, at: u64, clock: u64) -> bool {
         let limit = self.terms.resync.min(to_u64(self.searches.looks));
         let found = walk.resync(at, clock, limit);
         let looked_at = found.map_or(limit, |to| to.saturating_sub(at));
