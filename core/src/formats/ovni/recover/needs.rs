@@ -9,7 +9,7 @@
 //!  bridge                  [C  [D                    the fewest events with which they fit
 //! ```
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::formats::ovni::decode::body::Body;
 use crate::formats::ovni::layout::{STACK_COUNT, STACK_MAX, Stack};
@@ -41,7 +41,7 @@ impl OpenState {
     }
 
     /// Returns task and body, if it is the body of a task.
-    const fn key(&self) -> Option<(u32, u32)> {
+    pub(super) const fn key(&self) -> Option<(u32, u32)> {
         match self {
             Self::Body(body) => Some((body.task, body.body)),
             Self::Plain(_) => None,
@@ -174,13 +174,14 @@ impl Needs {
                 continue;
             };
             let Some(change) = self.find_change(stack, left, true, looks) else { continue };
-            let met = change.kept.saturating_add(change.opens.len());
             let used = next.states.len().saturating_sub(change.opens.len());
             let used = next.states.iter().rev().take(used).copied().collect::<Vec<_>>();
             let below = left.get(..change.kept).unwrap_or_default();
-            if count_same(below, &used) < change.kept {
+            let same = count_same(below, &used);
+            if same < change.kept && !are_apart(below, &used, same) {
                 continue;
             }
+            let met = same.saturating_add(change.opens.len());
             let mut rest = next.states.iter().skip(met).copied().peekable();
             // A state that the part opens first is not open before it.
             let is_own = |state: &OpenState| {
@@ -188,12 +189,7 @@ impl Needs {
                     && own.first_opened.is_some_and(|first| first.repeats(state, stack))
             };
             rest.next_if(is_own);
-            let room = STACK_MAX.saturating_sub(own.states.len());
-            for state in rest.take(room) {
-                if !own.add(state, stack) {
-                    break;
-                }
-            }
+            own.add_around(rest.collect(), stack);
             if own.states.is_empty() && left.is_empty() && own.first_opened.is_none() {
                 own.first_opened = next.first_opened;
             }
@@ -245,6 +241,24 @@ fn count_needed(open: &[OpenState], bodies: &[usize], wanted: &[OpenState]) -> u
     stay
 }
 
+/// Whether two lists that end with the same states, a body among them, have no other body in
+/// common: those of the first are closed by events that are lost later.
+fn are_apart(one: &[OpenState], two: &[OpenState], same: usize) -> bool {
+    let (one, _) = one.split_at(one.len().saturating_sub(same));
+    let (two, matched) = two.split_at(two.len().saturating_sub(same));
+    let bodies: BTreeSet<(u32, u32)> = one.iter().filter_map(OpenState::key).collect();
+    let is_common = |body: (u32, u32)| bodies.contains(&body);
+    has_body(matched) && !two.iter().filter_map(OpenState::key).any(is_common)
+}
+
+/// Returns the states between the two outermost bodies, if there are any.
+fn find_between(states: &[OpenState]) -> Option<&[OpenState]> {
+    let is_body = |state: &OpenState| matches!(state, OpenState::Body(_));
+    let mut between = states.rsplit(is_body).skip(1);
+    let found = between.next().filter(|found| !found.is_empty());
+    found.filter(|_| between.next().is_some())
+}
+
 /// Counts the states at the end of two lists that are the same.
 fn count_same(one: &[OpenState], two: &[OpenState]) -> usize {
     one.iter().rev().zip(two.iter().rev()).take_while(|(one, two)| one.is(two)).count()
@@ -256,6 +270,20 @@ impl StackNeeds {
         let fits = self.states.last().is_none_or(|inner| !inner.repeats(&state, stack));
         self.states.extend(fits.then_some(state));
         fits
+    }
+
+    /// Adds the states that are needed after a loss. It may have taken the closers of those between
+    /// two bodies, or of a body between two equal states.
+    fn add_around(&mut self, states: Vec<OpenState>, stack: Stack) {
+        let Some((first, rest)) = states.split_first() else { return };
+        if !self.add(*first, stack) && matches!(first, OpenState::Body(_)) {
+            let between = find_between(&self.states).or_else(|| find_between(&states));
+            let between = between.unwrap_or_default().to_vec();
+            self.states.extend(between);
+            self.add(*first, stack);
+        }
+        self.states.extend_from_slice(rest);
+        self.states.truncate(STACK_MAX);
     }
 
     /// Whether the first state that is opened may not follow `top`.

@@ -271,6 +271,23 @@ mod tests {
     }
 
     #[test]
+    fn bodies_stay_needed_if_the_states_between_them_were_closed_in_a_loss() {
+        // Lost is what closes the body of 3 and the state inside the body of 2.
+        let codes = [("6Tr", 4), ("6Te", 4), ("6WT", 0), ("6Tr", 3)];
+        let next = find(&[("6Tr", 2), ("6Te", 2), ("6WT", 0), ("6Tr", 1), ("6Te", 1)]);
+        let bytes = events(&codes);
+        let source = Source::new(&bytes);
+        let walk = EventWalk::new(&source, Layer::stored(0), 0);
+        let part = find_needs(walk, u64::MAX, Past::default(), &mut 1_000);
+        let needs = next.after(part, &mut 1_000);
+        let tasks = |needs: &Needs| -> Vec<u32> {
+            let states = &needs.stacks[NANOS6.index()].states;
+            states.iter().map(|state| state.key().map_or(0, |(task, _)| task)).collect()
+        };
+        assert_eq!(tasks(&needs), [4, 0, 3, 0, 2, 0, 1]);
+    }
+
+    #[test]
     fn states_inside_a_needed_one_are_closed() {
         let needs = find(&[("6WT", 0), ("OHe", 0)]);
         let open = [plain(*b"Wt"), plain(*b"C["), body(1, false)];
