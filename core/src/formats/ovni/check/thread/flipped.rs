@@ -241,6 +241,11 @@ impl<'s, 'a> Search<'_, 's, 'a> {
         Some(event)
     }
 
+    /// Whether an event is wrong by itself, whatever the others are.
+    fn is_unknown(&self, walk: &ThreadCheck<'s, 'a>, at: u64) -> bool {
+        self.event_at(walk, at).is_some_and(|event| event.row.is_none())
+    }
+
     /// Returns the inverted bit that explains a contradiction, and the walk before it.
     fn explain(
         &mut self,
@@ -379,7 +384,7 @@ impl<'s, 'a> Search<'_, 's, 'a> {
         let mut fitting = 0_u64;
         while walk.end.is_none() && self.may_look() && fitting < FAR {
             let at = walk.events.offset();
-            if self.take(&mut walk).0.is_some() {
+            if self.take(&mut walk).0.is_some() && !self.is_unknown(&walk, at) {
                 return (fitting > FIT).then_some(at);
             }
             fitting = fitting.saturating_add(u64::from(at >= fault.end));
