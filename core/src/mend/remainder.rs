@@ -82,7 +82,8 @@ fn find_little_kept(files: &FileSet<'_>, repair: &Repair, options: &Options) -> 
         let anew = anew.map_or(records.expanded, |anew| anew.kept);
         content.kept = content.kept.max(anew).min(content.all);
         let is_judged = content.all > CONTENT_LEAST && holds_records(files, index, options);
-        let has_none = records.kept == 0 && anew == 0;
+        let is_moved = repair.applied.iter().any(|one| moves_bytes(one) && changes(one, index));
+        let has_none = records.kept == 0 && anew == 0 && !is_moved;
         let may_be_little = is_chosen || is_prefix(format, &file.bytes);
         let is_little = has_none || content.is_little() && !may_be_little;
         if packed.is_some() || is_judged && is_little {
@@ -139,26 +140,34 @@ fn describe(
 
 /// Returns whether a lossy fix changes the file.
 fn is_cut(index: u32, applied: &[Applied]) -> bool {
-    let is_here = |one: &Applied| one.places.iter().any(|place| place.layer.file == index);
-    applied.iter().any(|one| one.class == Safety::Lossy && is_here(one))
+    applied.iter().any(|one| one.class == Safety::Lossy && changes(one, index))
+}
+
+/// Returns whether a fix changes a file.
+fn changes(fix: &Applied, index: u32) -> bool {
+    fix.places.iter().any(|place| place.layer.file == index)
+}
+
+/// Returns whether a fix leaves all bytes that it takes away, in another place.
+fn moves_bytes(fix: &Applied) -> bool {
+    *fix.finding.rule == common::EXCHANGED_BLOCKS
 }
 
 /// Returns the counts of the last fix that stores records of a file again, as the upgrade of a
 /// whole recording does.
 fn find_stored_anew(index: u32, applied: &[Applied]) -> Option<StoredAnew> {
-    let is_here = |one: &&Applied| one.places.iter().any(|place| place.layer.file == index);
-    let fixes = applied.iter().filter(is_here).map(|one| one.anew);
+    let fixes = applied.iter().filter(|one| changes(one, index)).map(|one| one.anew);
     fixes.rev().find(|anew| anew.kept > 0)
 }
 
-/// Returns the ranges of a source that are in the target, or that a fix without loss takes away, in
-/// order.
+/// Returns the ranges of a source that are in the target, or that a fix takes away without a loss
+/// or puts in another place, in order.
 fn find_left(index: u32, patch: &Patch, applied: &[Applied]) -> Vec<(u64, u64)> {
     let kept = patch.ops().iter().filter_map(|op| match op {
         Op::Keep { start, end } => Some((*start, *end)),
         Op::Insert(_) => None,
     });
-    let without_loss = applied.iter().filter(|one| one.class < Safety::Lossy);
+    let without_loss = applied.iter().filter(|one| one.class < Safety::Lossy || moves_bytes(one));
     let places = without_loss.flat_map(|one| &one.places);
     let places = places.filter(|place| place.layer.file == index && !place.is_empty());
     let mut all: Vec<(u64, u64)> =
