@@ -116,6 +116,89 @@ fn a_lost_or_overwritten_block_costs_no_event_outside_it() {
 }
 
 #[test]
+fn several_lost_or_overwritten_blocks_cost_no_event_outside_them() {
+    let traces = traces();
+    let (mut touched, mut lost, mut added, mut refused, mut cases) = (0, 0, 0, 0, 0);
+    let mut worst = Vec::new();
+    for case in Share::one_in(8).of(0..CASES) {
+        let mut random = Random(SEED ^ u64::try_from(case).unwrap() << 32);
+        let (trace, place) = &traces[case % traces.len()];
+        let whole = stream(trace, *place);
+        let mut bytes = whole.to_vec();
+        for _ in 0..2 + random.below(7) {
+            let len = 1 + random.below(400.min(bytes.len() / 16));
+            let at = 8 + random.below(bytes.len() - 8 - len);
+            match random.below(2) {
+                0 => drop(bytes.drain(at..at + len)),
+                _ => bytes[at..at + len].fill_with(|| u8::try_from(random.below(256)).unwrap()),
+            }
+        }
+        let damaged = with_stream(trace, *place, bytes.clone());
+        let (repair, target) = damaged.mended(&Options::default());
+        cases += 1;
+        if [Outcome::CannotRepair, Outcome::Incomplete].contains(&repair.outcome) {
+            refused += 1;
+            continue;
+        }
+        // Whatever the damage spared is still there somewhere.
+        let spared = |event: &[u8]| bytes.windows(event.len()).any(|window| window == event);
+        let all = events(whole);
+        let hit = all.keys().filter(|event| !spared(event)).count();
+        let target = stream(&target, *place);
+        let beyond = missing(whole, target).saturating_sub(hit);
+        let new = missing(target, whole);
+        touched += hit;
+        lost += beyond;
+        added += new;
+        if beyond > 8 || new > hit + 16 {
+            worst.push(format!("{case}: {hit} hit, {beyond} lost, {new} added"));
+        }
+    }
+    notice::say(&format!(
+        "several blocks of streams, seed {SEED}, {cases} cases: {touched} events hit, {lost} \
+         others lost, {added} added, {refused} refused; {worst:#?}"
+    ));
+    assert!(lost * 25 <= touched && added <= touched && refused * 50 <= cases, "{worst:#?}");
+}
+
+#[test]
+fn a_block_that_was_doubled_across_another_copy_costs_an_event_at_most() {
+    let traces = traces();
+    let (mut given_back, mut lost, mut cases) = (0, 0, 0);
+    let mut wrong = Vec::new();
+    for case in Share::one_in(8).of(0..CASES) {
+        let mut random = Random(SEED ^ u64::try_from(case).unwrap() << 36);
+        let (trace, place) = &traces[case % traces.len()];
+        let whole = stream(trace, *place);
+        let mut bytes = whole.to_vec();
+        let len = 96 + random.below(600.min(whole.len() / 8));
+        let at = 8 + random.below(whole.len() - 8 - len);
+        // The second block ends in the copy of the first one, or after it.
+        let second = 48 + random.below(len);
+        let end = (at + len + random.below(2 * len)).min(whole.len());
+        for (at, len) in [(at, len), (end.saturating_sub(second).max(8), second)] {
+            let block = bytes[at..(at + len).min(bytes.len())].to_vec();
+            let end = at + block.len();
+            bytes.splice(end..end, block);
+        }
+        let (repair, target) = with_stream(trace, *place, bytes).mended(&Options::default());
+        cases += 1;
+        let is_back = stream(&target, *place) == whole;
+        given_back += usize::from(is_back);
+        lost += missing(whole, stream(&target, *place));
+        if repair.safety() == Some(Safety::Exact) && !is_back {
+            wrong.push(format!("{case}: {len} bytes at {at:#x}, {second} up to {end:#x}"));
+        }
+    }
+    notice::say(&format!(
+        "blocks doubled twice, seed {SEED}: {given_back} of {cases} given back, {lost} events lost"
+    ));
+    assert!(wrong.is_empty(), "falsely exact: {wrong:#?}");
+    // The end of the inner copy may be left: a part of an event that fits no other one.
+    assert!(given_back * 5 >= cases * 2 && lost <= cases, "{given_back}, {lost} lost");
+}
+
+#[test]
 fn exchanged_blocks_of_events_come_back() {
     let traces = traces();
     let (mut given_back, mut cases) = (0, 0);
@@ -147,7 +230,7 @@ fn exchanged_blocks_of_events_come_back() {
 }
 
 #[test]
-fn a_third_of_the_streams_with_several_exchanges_lose_only_events_at_borders() {
+fn most_streams_with_several_exchanges_lose_only_events_at_borders() {
     let traces = traces();
     let (mut hit, mut lost, mut added, mut refused, mut cases) = (0, 0, 0, 0, 0);
     let mut worst = Vec::new();
@@ -182,7 +265,8 @@ fn a_third_of_the_streams_with_several_exchanges_lose_only_events_at_borders() {
         "several exchanged blocks, seed {SEED}, {cases} cases: {lost} events lost, {added} added, \
          up to {hit} at borders, {refused} refused; {worst:#?}"
     ));
-    assert!(worst.len() * 3 <= cases * 2 && refused * 20 <= cases, "{worst:#?}");
+    // In the others no order of the parts is found, and clocks are shifted instead.
+    assert!(worst.len() * 2 <= cases && refused * 20 <= cases, "{worst:#?}");
 }
 
 #[test]
