@@ -43,15 +43,15 @@ impl FeatureCheck<'_> {
         self.facts.recorder.is_recorder_strict()
     }
 
-    /// Whether perf shows samples under the bytes of a damaged EVENT_DESC: before perf 7 it takes
+    /// Whether perf shows samples under the bytes of a damaged EVENT_DESC. Before perf 7 it takes
     /// the name of an event up to a NUL, wherever that is, and gives it to the ids that follow.
     pub(super) fn misnames(&self, (bit, _): (u32, Section), error: &FeatureError) -> bool {
-        let is_name = matches!(
-            error,
-            FeatureError::StringWithoutNul { label: "event.name", .. }
-                | FeatureError::NoName { .. }
-        );
-        bit == bit::EVENT_DESC && is_name && !self.is_strict()
+        let is_shown = match error {
+            FeatureError::StringWithoutNul { label: "event.name", .. } => !self.is_strict(),
+            FeatureError::NoName { .. } => true,
+            _ => false,
+        };
+        bit == bit::EVENT_DESC && is_shown
     }
 
     /// Whether perf, which stops at a feature that it cannot read, then misses one that the records

@@ -52,6 +52,13 @@ pub enum BodyError {
         /// The bytes of the field.
         span: Span,
     },
+    /// A name of no character, or with one that nobody can type.
+    NoName {
+        /// The field.
+        label: &'static str,
+        /// The name.
+        span: Span,
+    },
     /// A string has no NUL.
     Unterminated {
         /// The field.
@@ -70,6 +77,7 @@ impl BodyError {
             | Self::TooLarge { label, .. }
             | Self::Differs { label, .. }
             | Self::Zero { label, .. }
+            | Self::NoName { label, .. }
             | Self::Unterminated { label, .. } => label,
         }
     }
@@ -85,6 +93,7 @@ impl BodyError {
             | Self::TooLarge { span, .. }
             | Self::Differs { span, .. }
             | Self::Zero { span, .. }
+            | Self::NoName { span, .. }
             | Self::Unterminated { span, .. } => *span,
         }
     }
@@ -110,6 +119,9 @@ impl fmt::Display for BodyError {
                 write!(f, "{label} is {value:#x}, expected {right:#x}")
             }
             Self::Zero { label, .. } => write!(f, "{label} is 0, expected at least 1"),
+            Self::NoName { label, .. } => {
+                write!(f, "{label} is empty or has control characters")
+            }
             Self::Unterminated { label, span } => {
                 write!(f, "{label} is unterminated: no NUL in {}", byte_count(span.len()))
             }

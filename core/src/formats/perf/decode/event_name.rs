@@ -14,6 +14,11 @@ const CACHES: [&str; 7] = ["L1-dcache", "L1-icache", "LLC", "dTLB", "iTLB", "bra
 const OPERATIONS: [(&str, &str); 3] =
     [("load", "loads"), ("store", "stores"), ("prefetch", "prefetches")];
 
+/// Whether bytes can be the name of an event: perf gives each one, without control characters.
+pub fn is_name(text: &[u8]) -> bool {
+    !text.is_empty() && !text.iter().any(u8::is_ascii_control)
+}
+
 /// Returns the name of an event that is not a tracepoint. An event of a PMU whose number only the
 /// machine can name is called by its numbers.
 pub fn name_of(attr: &Attr) -> String {

@@ -39,7 +39,7 @@ pub enum FeatureError {
         /// The text up to the byte.
         span: Span,
     },
-    /// A name of no character.
+    /// A name of no character, or with one that nobody can type.
     NoName {
         /// The field.
         label: &'static str,
@@ -158,7 +158,9 @@ impl fmt::Display for FeatureError {
             Self::Text { label, span } => {
                 write!(f, "{label} at {:#x} is malformed at {:#x}", span.start, span.end)
             }
-            Self::NoName { label, span } => write!(f, "{label} at {:#x} is empty", span.start),
+            Self::NoName { label, span } => {
+                write!(f, "{label} at {:#x} is empty or has control characters", span.start)
+            }
             Self::Version { label, value, span } => {
                 write!(f, "{label} at {:#x} is {value}, expected 1", span.start)
             }

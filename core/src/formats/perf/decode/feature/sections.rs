@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::Cpus;
 use super::error::FeatureError;
 use super::lists::{STRING_MIN, count, string, strings};
+use crate::formats::perf::decode::event_name::is_name;
 use crate::formats::perf::layout::{BUILD_ID_MAX, MISC_BUILD_ID_SIZE, RECORD_HEADER};
 use crate::kit::cursor::{Cursor, Order, ReadError};
 use crate::kit::num::to_u64;
@@ -130,7 +131,8 @@ pub(super) fn event_desc(cursor: &mut Cursor<'_>) -> Result<(), FeatureError> {
         let (start, bytes) = (cursor.position(), cursor.rest());
         string(cursor, "event.name")?;
         // perf names each event, and shows samples under what stands here.
-        if bytes.get(4) == Some(&0) {
+        let name = bytes.get(4..).and_then(|text| text.split(|byte| *byte == 0).next());
+        if !name.is_some_and(is_name) {
             return Err(FeatureError::NoName { label: "event.name", span: cursor.since(start) });
         }
         cursor.skip(ids, 8, "event.ids")?;

@@ -295,6 +295,11 @@ fn cpu_maps_are_lists_masks_or_ranges() {
 #[test]
 fn updates_of_an_event_go_by_their_type() {
     assert_eq!(whole(78, 0, &words(&[0, 1, 0x736d])), Detail::Name(span(16, 18)));
+    assert_eq!(whole(78, 0, &words(&[2, 1, 0x736d])), Detail::Name(span(16, 18)));
+    for name in [0, 0x7309, 0x7f] {
+        let unnamed = "event_update.name is empty or has control characters";
+        assert_eq!(error(78, 0, &words(&[2, 1, name])), unnamed);
+    }
     assert_eq!(whole(78, 0, &words(&[1, 1, 0])), Detail::Plain);
     assert_eq!(error(78, 0, &words(&[1, 1])), "truncated event_update.scale: 0 of 8 bytes at 0x10");
     assert_eq!(whole(78, 0, &words(&[3, 1, 0x1_0000])), Detail::Plain);

@@ -1,8 +1,9 @@
 //! Records of perf itself, types 64 and up, as far as their fields are not declared.
 
-use super::{Detail, auxtrace, build_id_size, list, padding, rest, simpleperf, string};
+use super::{Detail, auxtrace, build_id_size, list, padding, rest, simpleperf, string, terminated};
 use crate::formats::perf::decode::attr::{attr, stated_size};
 use crate::formats::perf::decode::body::{BodyError, COUNT64, CountField, skip_counted, skip_rows};
+use crate::formats::perf::decode::event_name::is_name;
 use crate::formats::perf::layout::records::{
     AUXTRACE, AUXTRACE_ERROR, AUXTRACE_ERROR_GUEST, BPF_METADATA, ID_INDEX, ID_INDEX_GUESTS,
     SCHEDSTAT_DOMAIN, SCHEDSTAT_UNKNOWN,
@@ -12,6 +13,7 @@ use crate::formats::perf::layout::{ATTR_SIZE_VER0, MISC_BUILD_ID_SIZE};
 use crate::kit::cursor::{Cursor, ReadError};
 use crate::kit::num::to_u64;
 use crate::kit::row::{Form, Row, row_size};
+use crate::kit::span::Span;
 
 /// The ids of an attr.
 const IDS: &Row = &[("ids[]", Form::U64)];
@@ -229,19 +231,29 @@ fn cpu_map(own: &mut Cursor<'_>) -> Result<(), BodyError> {
 }
 
 /// EVENT_UPDATE: { u64 type, u64 id, and: 0 unit, a string; 1 scale, a double; 2 name, a string; 3
-/// a CPU map }. Writers reserve room for the longest kind; the rest is padding.
+/// a CPU map }. Writers reserve room for the longest kind; the rest is zeros.
 fn event_update(own: &mut Cursor<'_>) -> Result<Detail, BodyError> {
     let kind = own.u64("event_update.type")?;
     own.u64("event_update.id")?;
+    let mut detail = Detail::Plain;
     match kind {
-        0 => return string(own, "event_update.unit"),
+        0 => detail = Detail::Name(terminated(own, "event_update.unit")?),
         1 => own.skip(1, 8, "event_update.scale")?,
-        2 => return string(own, "event_update.name"),
+        2 => detail = Detail::Name(event_name(own)?),
         3 => cpu_map(own)?,
-        _ => {}
+        _ => drop(rest(own)),
     }
-    rest(own);
-    Ok(Detail::Plain)
+    if own.rest().iter().all(|byte| *byte == 0) {
+        rest(own);
+    }
+    Ok(detail)
+}
+
+/// The name in an EVENT_UPDATE. perf shows the samples of the event under it.
+fn event_name(own: &mut Cursor<'_>) -> Result<Span, BodyError> {
+    let (label, text) = ("event_update.name", own.until_nul());
+    let span = terminated(own, label)?;
+    if is_name(text) { Ok(span) } else { Err(BodyError::NoName { label, span }) }
 }
 
 /// COMPRESSED2: { u64 data_size, as many bytes }, padded to 8.
