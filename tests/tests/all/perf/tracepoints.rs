@@ -7,7 +7,9 @@ use tracemend_tests::forge::perf::feature::{
 };
 use tracemend_tests::forge::perf::{Attr, Order, Recording, by_name, sample_type};
 use tracemend_tests::judge::perf::Perf;
+use tracemend_tests::known_originals::Dice;
 use tracemend_tests::mended::mended;
+use tracemend_tests::notice;
 use tracemend_tests::properties::donor::traced;
 use tracemend_tests::sweep::{Share, is_left_to_the_gate};
 
@@ -42,7 +44,11 @@ fn a_crashed_recording_shows_its_samples_without_their_fields() {
 fn the_name_of_a_tracepoint_is_that_in_event_desc() {
     let perf = Perf::find_or_skip();
     let whole = by_name("tracepoint").built;
-    let (repair, target) = mended(&whole.without_feature(1));
+    let mut bytes = whole.without_feature(1);
+    let name = b"name: sched_switch";
+    let format = bytes.windows(name.len()).position(|window| window == name).unwrap();
+    bytes[format..format + name.len()].fill(0);
+    let (repair, target) = mended(&bytes);
     assert_eq!(repair.outcome, Outcome::Repaired, "{:?}", repair.after.findings());
     let text = text(perf.as_ref(), &target);
     assert!(text.is_none_or(|text| text.contains("sched:sched_switch: fields lost")));
@@ -99,6 +105,52 @@ fn a_format_survives_damage_around_it() {
         assert!(text.is_none_or(|text| text.matches("prev_pid=").count() == 2), "at {at}");
     }
     assert!(lossy > 0);
+}
+
+#[test]
+fn a_file_that_has_to_be_rebuilt_keeps_the_formats_that_are_left() {
+    const SEED: u64 = 611;
+    const CASES: usize = 32;
+    let perf = Perf::find_or_skip();
+    let ids = sample_type::TID | sample_type::TIME | sample_type::ID | sample_type::RAW;
+    let attr = Attr::tracepoint(ids, TRACEPOINT_NUMBER, TRACEPOINT_NAME).with_ids(&[61, 62]);
+    let (mut rebuilt, mut cases) = (0, 0);
+    for order in [Order::Little, Order::Big] {
+        let mut recording = Recording::new(order, vec![attr.clone()]);
+        let mut maker = recording.maker(0);
+        for _ in 0..24 {
+            recording.push(maker.sample_with(|sample| sample.raw = tracepoint_raw(order)));
+        }
+        recording.feature_with(1, tracing_data(order)).features([3, 4, 5, 6, 8, 9, 10, 11, 12]);
+        let built = recording.build();
+        let last = b"prev_pid=%d\", REC->prev_pid\n";
+        let end = built.bytes.windows(last.len()).position(|bytes| bytes == last).unwrap();
+        let after = end + last.len()..built.bytes.len();
+        let records = built.records[1].range().start..built.records[22].range().end;
+        let mut dice = Dice::seeded(SEED);
+        for _ in 0..Share::one_in(1).count(CASES) {
+            let mut bytes = built.bytes.clone();
+            for area in [after.clone(), records.clone()] {
+                let len = 8 + dice.below(area.len() / 4);
+                let at = area.start + dice.below(area.len() - len);
+                bytes.drain(at..at + len);
+            }
+            let (repair, target) = mended(&bytes);
+            cases += 1;
+            let case = format!("{order:?} {cases}: {:?}", repair.before.findings());
+            assert_eq!(repair.outcome, Outcome::RepairedWithLoss, "{case}");
+            let fixes = repair.applied.iter().filter_map(|one| one.finding.fix.as_ref());
+            let built = fixes.filter(|fix| fix.summary.contains("from the formats of 1 trace"));
+            rebuilt += built.count();
+            let text = text(perf.as_ref(), &target);
+            let samples = usize::try_from(repair.after.tally.samples).unwrap();
+            assert!(samples >= 6, "{samples} {case}");
+            let has_fields = |text: &String| text.matches("prev_pid=").count() == samples;
+            assert!(text.as_ref().is_none_or(has_fields), "{samples} {text:?} {case}");
+        }
+    }
+    notice::say(&format!("formats in rebuilt files, seed {SEED}: {rebuilt} of {cases} rebuilt"));
+    assert!(rebuilt > 0, "{cases}");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The last resort: a valid recording from the parts that can be trusted.
 
+use super::tracing::describe_built;
 use crate::formats::perf::decode::recording::{RecordFile, Recording};
 use crate::formats::perf::recover::restore::{Salvage, has_several, salvage, salvage_pipe};
 use crate::formats::perf::{repair, rules};
@@ -87,6 +88,9 @@ fn describe(salvage: &Salvage, edits: Vec<Edit>) -> Fix {
     let kept = to_u64(salvage.features.len());
     if kept > 0 || salvage.flagged > 0 {
         summary.push_str(&format!(", keep {}", plural(kept, "feature")));
+    }
+    if !salvage.tracepoints.is_empty() {
+        summary.push_str(&format!(", {}", describe_built(&salvage.tracepoints)));
     }
     if salvage.is_mended {
         summary.push_str(", set values of attrs by which the records can be read");

@@ -92,7 +92,7 @@ impl MissingTracing {
             }
             Some(Err(why)) => Fix::manual(format!("the donor cannot be used: {why}")),
             None if recording.header.has_feature_bits() => {
-                build_without_fields(recording, attrs, settled, limits)
+                build_from_rest(recording, attrs, settled, limits)
             }
             // The description of a donor has no place either.
             Some(Ok(_)) | None => {
@@ -227,8 +227,8 @@ fn fitting(
 const DONOR: &str = "a complete recording of the same kernel and events (perf record -e EVENTS \
                      -o donor.data -- true)";
 
-/// Builds the fix that adds a TRACING_DATA with a format without fields for each tracepoint.
-fn build_without_fields(
+/// Builds the fix that adds a TRACING_DATA of what is left of each tracepoint.
+fn build_from_rest(
     recording: &Recording<'_>,
     attrs: &[Attr],
     settled: Option<Settled>,
@@ -236,10 +236,10 @@ fn build_without_fields(
 ) -> Fix {
     let safety = class_of(settled.as_ref(), attrs);
     let traced = &traced(attrs);
-    let mut summary = describe_built(&tracepoints::list(traced, &[], |_| None));
+    let features = settled.as_ref().map_or(&[][..], |settled| &settled.features.keep);
+    let tracepoints = tracepoints::gather(recording, traced, features, limits);
+    let mut summary = describe_built(&tracepoints);
     let edits = settled.map(|settled| {
-        let features = &settled.features.keep;
-        let tracepoints = tracepoints::gather(recording, traced, features, limits);
         let content = repair::tracing_data(&tracepoints, recording.order());
         add(recording, settled, content, (traced, limits), &mut summary)
     });

@@ -8,7 +8,6 @@
 //! A format is a text of lines, and the numbers between two of them have a NUL, so it is found
 //! without the counts and sizes before it. Sources: as for `tracing`.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use crate::formats::perf::decode::attr::Attr;
@@ -43,8 +42,9 @@ pub fn traced(attrs: &[Attr]) -> WantedTracepoints {
     traced.rev().map(|(index, attr)| (attr.config, index)).collect()
 }
 
-/// Gathers what is left of tracepoints: their names in EVENT_DESC, and their formats in a damaged
-/// TRACING_DATA, as far as `sections` has these features.
+/// Gathers what is left of tracepoints: their names in EVENT_DESC, if `sections` has it, and their
+/// formats anywhere in the last bytes of the file: the section of a damaged TRACING_DATA may have
+/// moved.
 pub fn gather(
     recording: &Recording<'_>,
     traced: &WantedTracepoints,
@@ -52,15 +52,12 @@ pub fn gather(
     limits: &Limits,
 ) -> Vec<Tracepoint> {
     let held = limits.of(&WINDOW);
-    let section =
-        |wanted: u32| sections.iter().find(|(of, _)| *of == wanted).map(|(_, section)| *section);
-    let described = section(bit::EVENT_DESC)
-        .map_or_else(Vec::new, |section| recording.described_events(section, held));
-    let damaged = section(bit::TRACING_DATA).map_or_else(Cow::default, |section| {
-        let end = section.offset.saturating_add(section.size.min(held));
-        recording.file.source().read(section.offset, end)
-    });
-    list(traced, &damaged, |id| {
+    let described = sections.iter().find(|(of, _)| *of == bit::EVENT_DESC);
+    let described =
+        described.map_or_else(Vec::new, |(_, section)| recording.described_events(*section, held));
+    let len = recording.length();
+    let bytes = recording.file.source().read(len.saturating_sub(held), len);
+    list(traced, &bytes, |id| {
         let mut named = described.iter().filter(|one| one.event == (TYPE_TRACEPOINT, id));
         named.next().and_then(|one| split_name(&one.name))
     })

@@ -9,9 +9,11 @@ use super::close::size_field;
 use super::encode::{record_bytes, u64_bytes};
 use super::event_desc::{event_desc, tracepoints_of};
 use super::features::{flag_bytes, keep_cpus, section_bytes, with_hostname};
+use super::tracing::tracing_data;
 use crate::formats::perf::decode::attrs::StoredEvent;
 use crate::formats::perf::decode::header::{FlagWords, Flags, Section};
 use crate::formats::perf::decode::recording::Recording;
+use crate::formats::perf::decode::tracing::names;
 use crate::formats::perf::layout::{
     HEADER_SIZE, HEADER_SIZE_PIPE, MAGIC_BIG, MAGIC_LITTLE, SECTION_SIZE, feature, field, record,
 };
@@ -85,10 +87,18 @@ fn contents_of(recording: &Recording<'_>, salvage: &Salvage) -> Vec<(u32, Part)>
         .collect();
     contents.extend(cpus.map(|(bit, bytes)| (bit, Part::New(bytes))));
     contents.sort_by_key(|(bit, _)| *bit);
+    let left = tracing_data(&salvage.tracepoints, recording.order());
+    if !salvage.tracepoints.is_empty() {
+        contents.push((feature::TRACING_DATA, Part::New(left.clone())));
+        contents.sort_by_key(|(bit, _)| *bit);
+    }
     let had_features = recording.body.flags.has(feature::EVENT_DESC) || !contents.is_empty();
     if had_features && !kept(feature::EVENT_DESC) {
         let traced = tracepoints_of(&salvage.events, recording.order());
-        let names = recording.tracepoint_names(&salvage.features, MOST_NAMED, &traced);
+        let names = match salvage.tracepoints.is_empty() {
+            true => recording.tracepoint_names(&salvage.features, MOST_NAMED, &traced),
+            false => names(&left, &traced),
+        };
         let described = event_desc(&salvage.events, &names, recording.order());
         contents.extend(described.map(|(bit, bytes)| (bit, Part::New(bytes))));
         contents.sort_by_key(|(bit, _)| *bit);

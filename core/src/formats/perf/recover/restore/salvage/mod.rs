@@ -11,6 +11,7 @@
 
 mod anchors;
 mod attrs;
+mod copies;
 mod mend;
 mod pipe;
 mod records;
@@ -33,7 +34,9 @@ use crate::formats::perf::decode::frame::Record;
 use crate::formats::perf::decode::header::Section;
 use crate::formats::perf::decode::recording::Recording;
 use crate::formats::perf::decode::sample::Sample;
+use crate::formats::perf::decode::tracing::WantedTracepoints;
 use crate::formats::perf::layout::{SECTION_SIZE, TYPE_TRACEPOINT, feature, is_published, record};
+use crate::formats::perf::recover::tracepoints::{self, Tracepoint, traced};
 use crate::kit::num::to_u64;
 use crate::kit::span::Layer;
 use crate::model::limits::{Limits, RESYNC};
@@ -57,6 +60,8 @@ pub struct Salvage {
     pub features: Vec<(u32, Section)>,
     /// Number of features that the header flags.
     pub flagged: u64,
+    /// Tracepoints whose formats are left, if TRACING_DATA is not among the features.
+    pub tracepoints: Vec<Tracepoint>,
 }
 
 /// Places that are searched for records by each of up to some dozen readings; the best one then
@@ -64,9 +69,13 @@ pub struct Salvage {
 /// another.
 const TRIED: u64 = 1 << 20;
 
-/// What makes a reading better: the weight of its records, the evidence that it explains, and few
-/// unknown events.
-type Merit = (u64, u64, Reverse<usize>);
+/// One of so many records of the evidence has to be explained: noise may be the attr of an event
+/// whose samples all have more bytes.
+const LEAST_SHARE: u64 = 8;
+
+/// What makes a reading better: the weight of its records, the evidence that it explains, plausible
+/// values of it, and few unknown events.
+type Merit = (u64, u64, u64, Reverse<usize>);
 
 /// Finds the parts of a recording that can be trusted; `None` without an event or a record.
 pub fn salvage(recording: &Recording<'_>, limits: &Limits) -> Option<Salvage> {
@@ -94,14 +103,15 @@ pub fn salvage(recording: &Recording<'_>, limits: &Limits) -> Option<Salvage> {
         for reading in found.iter().cloned().chain(alike) {
             let Some(gathered) = gather(&reading, most.min(TRIED)) else { continue };
             // Compressed records are as valid by any events; those in them are not.
-            let (explained, ..) = mend::score(&reading, &evidence, recording.order());
-            let merit = (gathered.weight, explained, Reverse(reading.unknown));
+            let (explained, plausible, _) = mend::score(&reading, &evidence, recording.order());
+            let merit = (gathered.weight, explained, plausible, Reverse(reading.unknown));
             if best.as_ref().is_none_or(|(most, _)| merit > *most) {
                 best = Some((merit, reading));
             }
         }
     }
-    let (_, mut reading) = best?;
+    let least = to_u64(evidence.len()).div_ceil(LEAST_SHARE);
+    let (_, mut reading) = best.filter(|((_, explained, ..), _)| *explained >= least)?;
     let mut gathered = gather(&reading, most).filter(|gathered| gathered.count > 0)?;
     forget_lone(recording, &mut reading);
     mend::clear_reserved(&mut reading, recording.order());
@@ -112,10 +122,8 @@ pub fn salvage(recording: &Recording<'_>, limits: &Limits) -> Option<Salvage> {
         features = keep_features(peek, recording, &sections, &reading, &gathered);
         features.retain(|(_, section)| section.offset >= table.at);
     }
-    if gathered.ranges.is_empty() {
-        return None;
-    }
-    Some(Salvage {
+    (!gathered.ranges.is_empty()).then(|| Salvage {
+        tracepoints: find_tracepoints(recording, &reading, &features, limits),
         features,
         events: reading.events,
         is_mended: reading.is_mended,
@@ -125,6 +133,27 @@ pub fn salvage(recording: &Recording<'_>, limits: &Limits) -> Option<Salvage> {
         lost: gathered.lost,
         flagged: recording.body.flags.count(),
     })
+}
+
+/// Finds the formats of the tracepoints, unless TRACING_DATA is kept.
+fn find_tracepoints(
+    recording: &Recording<'_>,
+    reading: &attrs::Reading,
+    kept: &[(u32, Section)],
+    limits: &Limits,
+) -> Vec<Tracepoint> {
+    let is_kept = kept.iter().any(|(bit, _)| *bit == feature::TRACING_DATA);
+    let events = reading.events(recording.order()).filter(|_| !is_kept);
+    let traced = events.map_or_else(WantedTracepoints::default, |events| traced(events.attrs()));
+    if traced.is_empty() {
+        return Vec::new();
+    }
+    let mut found = tracepoints::gather(recording, &traced, kept, limits);
+    // Without any, the check of the rebuilt file builds TRACING_DATA.
+    if found.iter().all(|one| one.format.is_none()) {
+        found.clear();
+    }
+    found
 }
 
 /// Whether other events may be lost beside a single one: it has the ids of some samples, and the

@@ -1,5 +1,6 @@
 //! The records that are valid by a reading of the events, wherever they lie.
 
+use super::copies::Copies;
 use crate::formats::perf::decode::event::{Events, SampleRead};
 use crate::formats::perf::decode::expand::{Wrapper, begins_frame, may_hold_blocks};
 use crate::formats::perf::decode::frame::RecordView;
@@ -50,6 +51,7 @@ pub(super) fn gather(
     let mut gathered = Gathered::default();
     let items = recording.file.records((start, end), most).judged_by(events);
     let (mut before, mut stream) = (start, ZstdStream::default());
+    let mut copies = Copies::default();
     for (index, item) in (0_u64..).zip(items) {
         let item = match item {
             Item::Record(item) => item,
@@ -70,6 +72,10 @@ pub(super) fn gather(
         let is_foreign = has_others && named == Some(false);
         let is_of_pipe = item.frame.kind == record::TRACING_DATA && !is_readable(events, &view);
         if is_foreign || is_of_pipe || weight == 0 && !is_new && !is_readable(events, &view) {
+            gathered.lost = gathered.lost.saturating_add(1);
+            continue;
+        }
+        if copies.has(events, &view) {
             gathered.lost = gathered.lost.saturating_add(1);
             continue;
         }
