@@ -9,7 +9,7 @@ use tracemend_tests::forge::perf::feature::{
     TRACEPOINT_NAME, TRACEPOINT_NUMBER, tracepoint_raw, tracing_data,
 };
 use tracemend_tests::forge::perf::{
-    Attr, Built, Order, Record, RecordSpan, Recording, sample_type as bit,
+    Attr, Built, Bytes, Order, Record, RecordSpan, Recording, sample_type as bit,
 };
 use tracemend_tests::judge::perf::Perf;
 use tracemend_tests::known_originals::Dice;
@@ -25,9 +25,16 @@ const SAMPLES: u64 = 18;
 /// Features before TRACING_DATA and ID_INDEX.
 const FEATURES: [u32; 6] = [3, 5, 6, 7, 11, 12];
 const EVENT_DESC: u32 = 12;
+const CMDLINE: u32 = 11;
+/// The fields of `--call-graph dwarf`, the registers of x86-64, and the number of their address.
+const DWARF: u64 = bit::REGS_USER | bit::STACK_USER;
+const REGISTERS: u64 = 0x00ff_0fff;
+const ADDRESS: usize = 8;
+/// The period in samples that have none.
+const PERIOD: u64 = 250_000;
 
 /// The events of the pipes, each with its name and `sample_type`.
-fn pipes() -> [Vec<(&'static str, u64)>; 4] {
+fn pipes() -> [Vec<(&'static str, u64)>; 6] {
     let plain = bit::IP | bit::TID | bit::TIME;
     let named = plain | bit::IDENTIFIER;
     let traced = bit::CPU | bit::PERIOD | bit::RAW;
@@ -43,15 +50,26 @@ fn pipes() -> [Vec<(&'static str, u64)>; 4] {
             ("page-faults", named | bit::ADDR | bit::PERIOD | bit::CALLCHAIN),
             ("cpu-clock:u", named | bit::PERIOD | bit::CALLCHAIN),
         ],
+        vec![
+            ("page-faults", plain | bit::ID | bit::PERIOD | bit::CALLCHAIN | DWARF),
+            ("cpu-clock", plain | bit::ID | bit::PERIOD | bit::CALLCHAIN | DWARF),
+        ],
+        vec![
+            ("page-faults", named | bit::ADDR | bit::PERIOD | bit::DATA_SRC | bit::WEIGHT_STRUCT),
+            ("cpu-clock", named | bit::PERIOD | bit::CALLCHAIN | DWARF),
+        ],
     ]
 }
 
 fn attr((name, fields): (&str, u64), number: u64) -> Attr {
-    let attr = match name {
+    let mut attr = match name {
         TRACEPOINT_NAME => Attr::tracepoint(fields, TRACEPOINT_NUMBER, TRACEPOINT_NAME),
         "page-faults" => Attr::page_faults(fields),
         _ => Attr::cpu_clock(fields),
     };
+    if fields & DWARF != 0 {
+        (attr.sample_regs_user, attr.sample_stack_user) = (REGISTERS, 64);
+    }
     attr.with_ids(&[10 * number + 11, 10 * number + 12])
 }
 
@@ -78,10 +96,24 @@ fn update(order: Order, name: &str, attr: &Attr) -> Record {
     Record::new(78, 0, body)
 }
 
+/// The feature CMDLINE with a period.
+fn command_line(order: Order) -> Vec<u8> {
+    let mut out = Bytes::new(order);
+    let words = ["perf", "record", "-c", &PERIOD.to_string(), "sh", "-c", "1"];
+    out.u32(words.len() as u32);
+    words.iter().for_each(|word| _ = out.string(word));
+    out.done()
+}
+
 fn piped(order: Order, events: &[(&str, u64)], has_index: bool) -> Built {
     let attrs: Vec<Attr> = (0..).zip(events).map(|(at, event)| attr(*event, at)).collect();
     let mut recording = Recording::pipe(order, attrs.clone());
-    recording.features(FEATURES);
+    for feature in FEATURES {
+        match feature {
+            CMDLINE => recording.feature_with(CMDLINE, command_line(order)),
+            _ => recording.feature(feature),
+        };
+    }
     if events.iter().any(|(name, _)| *name == TRACEPOINT_NAME) {
         let tracing = recording.maker(0).tracing_data(&tracing_data(order));
         recording.push(tracing);
@@ -102,6 +134,11 @@ fn piped(order: Order, events: &[(&str, u64)], has_index: bool) -> Built {
                 (sample.cpu, sample.id, sample.time) = (cpu, attr.ids[cpu as usize], time);
                 (sample.period, sample.raw) = (number + 1, tracepoint_raw(order));
                 (sample.pid, sample.tid) = (100, 100);
+                sample.weight = number << 32 | 7;
+                if let Some(address) = sample.regs_user.get_mut(ADDRESS) {
+                    *address = sample.ip;
+                    sample.callchain.clear();
+                }
             });
             recording.push(sample);
         }
@@ -162,6 +199,62 @@ fn events_of_a_pipe_without_attrs_and_event_desc_are_those_of_its_index() {
         }
     }
     notice::say(&format!("pipes without their events, seed {SEED}: {kept} of {cases} kept"));
+}
+
+/// Returns a pipe without the records before its tracing data or ID_INDEX.
+fn without_events(built: &Built) -> Vec<u8> {
+    let described = built.records.iter().rfind(|one| one.kind == 80).unwrap().range();
+    [&built.bytes[..16], &built.bytes[described.end..]].concat()
+}
+
+#[test]
+fn a_field_of_one_word_is_told_by_its_values_or_not_at_all() {
+    let perf = Perf::find_or_skip();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("perf.data");
+    let shown = |bytes: &[u8]| {
+        std::fs::write(&path, bytes).unwrap();
+        perf.as_ref().map(|perf| perf.dump_with_events(&path).stdout).map(|text| {
+            let mut lines = text.lines().map(str::to_string).collect::<Vec<_>>();
+            lines.retain(|line| line.starts_with("..") || line.starts_with(". data_src"));
+            lines
+        })
+    };
+    let usual = bit::IP | bit::TID | bit::TIME | bit::ID | bit::PERIOD;
+    for (fields, is_told) in [
+        (bit::DATA_SRC, true),
+        (bit::DATA_SRC | bit::WEIGHT_STRUCT, true),
+        (DWARF | bit::CALLCHAIN, true),
+        (bit::WEIGHT, false),
+        (bit::WEIGHT_STRUCT, false),
+        (bit::TRANSACTION, false),
+        (bit::PHYS_ADDR, false),
+        (bit::CGROUP, false),
+        (bit::DATA_PAGE_SIZE, false),
+        (bit::CODE_PAGE_SIZE, false),
+    ] {
+        let events = [("cpu-clock", usual | fields)];
+        let built = piped(Order::Little, &events, true);
+        let (repair, target) = mended(&without_events(&built));
+        let is_repaired = repair.outcome == Outcome::RepairedWithLoss;
+        assert_eq!(is_repaired, is_told, "{fields:#x}: {:?}", repair.outcome);
+        assert!(!is_told || shown(&target) == shown(&built.bytes), "{fields:#x}");
+    }
+}
+
+#[test]
+fn samples_without_a_period_have_that_of_the_command_line() {
+    let events = [("cpu-clock", bit::IP | bit::TID | bit::TIME | bit::ID)];
+    for order in [Order::Little, Order::Big] {
+        let built = piped(order, &events, true);
+        let attrs_end = built.records.iter().rfind(|one| one.kind == 64).unwrap().range().end;
+        let described = built.records.iter().rfind(|one| one.kind == 80).unwrap().range();
+        let bytes = [&built.bytes[..16], &built.bytes[attrs_end..described.start]].concat();
+        let bytes = [&bytes, &built.bytes[described.end..]].concat();
+        let (_, target) = mended(&bytes);
+        // type, size, config, sample_period
+        assert_eq!(target[16 + 8 + 16..][..8], number(order, PERIOD), "{order:?}");
+    }
 }
 
 #[test]

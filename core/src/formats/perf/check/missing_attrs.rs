@@ -33,9 +33,11 @@ pub(super) struct MissingAttrs {
     witness: Span,
     /// Its name.
     source: &'static str,
-    /// Without EVENT_DESC: the number of events that become `dummy`, and the HEADER_ATTR records
-    /// with other ids.
-    indexed: Option<(u64, Vec<Span>)>,
+    /// Their number, also if nothing tells their attrs.
+    lost: u64,
+    /// Without EVENT_DESC: the numbers of events that become `dummy` and whose period is unknown,
+    /// and the HEADER_ATTR records with other ids.
+    indexed: Option<([u64; 2], Vec<Span>)>,
 }
 
 impl MissingAttrs {
@@ -84,13 +86,14 @@ impl MissingAttrs {
                 None => events.push((place, event)),
             }
         }
-        let (witness, source) = (described, "EVENT_DESC");
-        (!events.is_empty()).then_some(Self { events, witness, source, indexed: None })
+        let (witness, source, lost) = (described, "EVENT_DESC", to_u64(events.len()));
+        (!events.is_empty()).then_some(Self { events, witness, source, lost, indexed: None })
     }
 
     fn indexed(indexed: Indexed) -> Self {
-        let Indexed { witness, source, missing, unknown, strange } = indexed;
-        Self { events: missing, witness, source, indexed: Some((unknown, strange)) }
+        let Indexed { witness, source, lost, missing, unknown, unmeasured, strange } = indexed;
+        let indexed = Some(([unknown, unmeasured], strange));
+        Self { events: missing, witness, source, lost, indexed }
     }
 
     /// Returns the events as records are read by them, if some are missing.
@@ -101,7 +104,7 @@ impl MissingAttrs {
 
     /// Reports the events, with the fix that adds their records.
     pub(super) fn push(&self, order: Order, report: &mut Report) {
-        let count = plural(to_u64(self.events.len()), "event");
+        let count = plural(self.lost, "event");
         let mut places: BTreeMap<u64, Vec<u8>> = BTreeMap::new();
         for (place, event) in &self.events {
             let record = repair::event_record(event, order).unwrap_or_default();
@@ -114,6 +117,9 @@ impl MissingAttrs {
                 let summary =
                     format!("add the HEADER_ATTR records of {count} as EVENT_DESC has them");
                 Fix::new(Safety::Synthetic, summary, edits)
+            }
+            Some(_) if self.events.is_empty() => {
+                Fix::manual("record again: nothing tells the fields of the samples of these events")
             }
             Some((unknown, strange)) => {
                 // A record may stand where others are added.
@@ -133,12 +139,16 @@ impl MissingAttrs {
 }
 
 /// Describes the fix that adds events without EVENT_DESC.
-fn summarise(count: &str, unknown: u64, dropped: u64) -> String {
+fn summarise(count: &str, [unknown, unmeasured]: [u64; 2], dropped: u64) -> String {
     let mut summary =
         format!("add the HEADER_ATTR records of {count}, by which the samples can be read");
     if unknown > 0 {
         let unknown = plural(unknown, "event");
         summary.push_str(&format!(", name {unknown} dummy: nothing tells what was counted"));
+    }
+    if unmeasured > 0 {
+        let unmeasured = plural(unmeasured, "event");
+        summary.push_str(&format!(", take 1 as the period of {unmeasured}: nothing tells it"));
     }
     if dropped > 0 {
         let dropped = plural(dropped, "HEADER_ATTR record");

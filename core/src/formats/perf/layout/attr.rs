@@ -50,6 +50,8 @@ pub mod at {
     pub const BRANCH_SAMPLE_TYPE: u64 = 72;
     /// Mask of the user's registers in a sample.
     pub const SAMPLE_REGS_USER: u64 = 80;
+    /// Size of the user's stack in a sample.
+    pub const SAMPLE_STACK_USER: u64 = 88;
     /// Mask of the interrupted registers in a sample.
     pub const SAMPLE_REGS_INTR: u64 = 96;
     /// Whether the event starts, pauses or resumes a hardware trace.
@@ -122,7 +124,8 @@ pub static WORDS: [Word; 24] = [
         .used(Used::Sample(sample_type::BRANCH_STACK)),
     word(at::SAMPLE_REGS_USER, "attr.sample_regs_user", Hex64)
         .used(Used::Sample(sample_type::REGS_USER)),
-    word(88, "attr.sample_stack_user", U32).used(Used::Size(sample_type::STACK_USER)),
+    word(at::SAMPLE_STACK_USER, "attr.sample_stack_user", U32)
+        .used(Used::Size(sample_type::STACK_USER)),
     word(92, "attr.clockid", U32).used(Used::Flag(flag::USE_CLOCKID)),
     word(at::SAMPLE_REGS_INTR, "attr.sample_regs_intr", Hex64)
         .used(Used::Sample(sample_type::REGS_INTR)),

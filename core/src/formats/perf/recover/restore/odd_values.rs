@@ -14,6 +14,9 @@ use crate::kit::num::to_u64;
 /// `attr.type` of a breakpoint.
 pub(super) const TYPE_BREAKPOINT: u64 = 5;
 
+/// Greatest period of samples that anybody asks for: that of a clock would be three days.
+pub(super) const MOST_PERIOD: u64 = 1 << 48;
+
 /// An attr, and the numbers by which its others are judged.
 struct Event<'a> {
     attr: AttrBytes<'a>,
@@ -145,6 +148,7 @@ pub(super) fn count_unusual(attr: AttrBytes<'_>) -> u64 {
         has(bit::CGROUP) && is_set(flag::MMAP) && !is_set(flag::CGROUP),
         !reads_values && reads & counts != 0,
         period != 0 && reads != 0 && reads & read_format::ID == 0,
+        period > MOST_PERIOD,
     ];
     count_true(&unusual).saturating_add(configs)
 }

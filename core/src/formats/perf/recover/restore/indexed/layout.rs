@@ -3,6 +3,11 @@
 //! Each choice of fields is tried by which all samples of an event end with their last byte. Of
 //! several, the one with the fields that perf record asks for most often is taken. The id of the
 //! event shows its own place, ID_INDEX the CPU, the data of a tracepoint the thread.
+//!
+//! Fields of one word after the data have the same size, so one of them is taken only if its values
+//! show what it is: a source of data has an operation, the registers of `perf record --call-graph
+//! dwarf` have the address of the sample. Transactions, page sizes, weights alone and the like stay
+//! unknown.
 
 use std::collections::BTreeMap;
 
@@ -13,16 +18,17 @@ use crate::formats::perf::decode::event::{Events, SampleRead};
 use crate::formats::perf::decode::frame::Record;
 use crate::formats::perf::decode::sample::Sample;
 use crate::formats::perf::layout::attr::{at, find, flag, read_format, sample_type as bit};
-use crate::formats::perf::layout::{RECORD_HEADER, record};
+use crate::formats::perf::layout::{CPUMODE, RECORD_HEADER, record};
 use crate::formats::perf::limits::TRIED;
-use crate::formats::perf::recover::restore::{odd_values, read_events};
+use crate::formats::perf::recover::restore::odd_values::{self, MOST_PERIOD};
+use crate::formats::perf::recover::restore::read_events;
 use crate::kit::cursor::Order;
 use crate::kit::num::{to_u64, to_usize};
 use crate::kit::span::Layer;
 use crate::model::limits::Limits;
 
 /// Samples of an event that are read.
-const MOST_SAMPLES: usize = 32;
+const MOST_SAMPLES: usize = 64;
 /// Of so many samples, one may be damaged.
 const DAMAGED_SHARE: usize = 8;
 /// Words from the start of a sample among which the id is: IP, TID, TIME, ADDR, ID.
@@ -31,25 +37,31 @@ const ID_WORDS: usize = 5;
 const MOST_THREADS: u32 = 1 << 22;
 /// Shortest and longest time of a machine, in ns: a millisecond and 100 years.
 const TIMES: std::ops::Range<u64> = 1_000_000..3_200_000_000_000_000_000;
-/// Greatest period.
-const MOST_PERIOD: u64 = 1 << 48;
 /// The least marker of a call chain, which begins with one (`PERF_CONTEXT_MAX`).
 const LEAST_MARKER: u64 = 0xffff_ffff_ffff_f001;
 /// Fields before the call chain that have 8 bytes each.
 const WORDS: u64 =
     bit::IDENTIFIER | bit::IP | bit::TID | bit::TIME | bit::ADDR | bit::ID | bit::CPU | bit::PERIOD;
 /// Fields that are tried, each with the doubt that it raises if it is there.
-const OPTIONAL: [(u64, u32); 9] = [
+const OPTIONAL: [(u64, u32); 10] = [
     (bit::TIME, 0),
     (bit::PERIOD, 1),
     (bit::CALLCHAIN, 1),
     (bit::CPU, 2),
+    (DWARF, 2),
     (bit::RAW, 3),
     (bit::ADDR, 3),
     (bit::DATA_SRC, 4),
     (bit::WEIGHT_STRUCT, 4),
     (bit::READ, 5),
 ];
+/// The fields of `--call-graph dwarf`, besides a call chain.
+const DWARF: u64 = bit::REGS_USER | bit::STACK_USER;
+/// The registers that it records, with the number of the one that holds the address: of x86-64 and
+/// of ARM64. Sources: perf's `arch/*/include/perf_regs.h`.
+const REGISTERS: [(u64, usize); 2] = [(0x00ff_0fff, 8), ((1 << 33) - 1, 32)];
+/// `misc` of a sample in the user's code.
+const USER_MODE: u16 = 2;
 /// The doubt if there is no time, or no data in the samples of a tracepoint.
 const LACKS_USUAL: u32 = 4;
 /// Values of `read_format` of perf record: with READ, one of them.
@@ -65,11 +77,31 @@ const FORMATS: [u64; 4] = [
 pub(super) struct Layout {
     pub(super) sample_type: u64,
     pub(super) read_format: u64,
+    /// The mask of the user's registers, and the size of the user's stack.
+    pub(super) user: (u64, u64),
     /// The tracepoint whose data all samples have.
     pub(super) tracepoint: Option<u16>,
+    /// The number of the attr of another event that has the layout.
+    pub(super) model: Option<usize>,
 }
 
 impl Layout {
+    /// Returns the layout of attr number `model`.
+    fn of(model: usize, attr: AttrBytes<'_>) -> Self {
+        Self {
+            sample_type: attr.word(at::SAMPLE_TYPE),
+            read_format: attr.word(at::READ_FORMAT),
+            user: (attr.word(at::SAMPLE_REGS_USER), attr.word(at::SAMPLE_STACK_USER)),
+            tracepoint: None,
+            model: Some(model),
+        }
+    }
+
+    /// Whether samples have their period.
+    pub(super) const fn has_period(self) -> bool {
+        self.sample_type & bit::PERIOD != 0
+    }
+
     /// Whether an attr has this layout, and nothing that no recorder writes.
     pub(super) fn is_of(self, attr: AttrBytes<'_>) -> bool {
         let flags = find(at::FLAGS).map_or(0, |word| word.place(flag::SAMPLE_ID_ALL, attr.order));
@@ -77,6 +109,7 @@ impl Layout {
         // The order of the bits is that of a little-endian machine.
         let is_odd = attr.order == Order::Little && odd_values::count(attr) > 0;
         attr.word(at::SAMPLE_TYPE) == self.sample_type
+            && attr.word(at::SAMPLE_REGS_USER) == self.user.0
             && (!has_values || attr.word(at::READ_FORMAT) == self.read_format)
             && attr.word(at::FLAGS) & flags != 0
             && !is_odd
@@ -87,6 +120,8 @@ impl Layout {
 pub(super) struct Search<'e, 'r> {
     groups: &'e [Group],
     samples: Vec<&'e Record<'r>>,
+    /// Attrs of other events: those of a recording mostly have the same fields.
+    models: &'e [Vec<u8>],
     /// The event of each id, and its entry.
     owners: BTreeMap<u64, (usize, Entry)>,
     order: Order,
@@ -96,7 +131,7 @@ pub(super) struct Search<'e, 'r> {
 
 impl<'e, 'r> Search<'e, 'r> {
     pub(super) fn new(
-        groups: &'e [Group],
+        (groups, models): (&'e [Group], &'e [Vec<u8>]),
         evidence: &'e [Record<'r>],
         order: Order,
         limits: &Limits,
@@ -105,8 +140,18 @@ impl<'e, 'r> Search<'e, 'r> {
         let owners = all.flat_map(|(index, group)| {
             group.entries.iter().map(move |entry| (entry.id, (index, *entry)))
         });
+        let owners = owners.collect();
         let samples = evidence.iter().filter(|one| one.frame.kind == record::SAMPLE).collect();
-        Self { groups, samples, owners: owners.collect(), order, left: limits.of(&TRIED) }
+        Self { groups, samples, models, owners, order, left: limits.of(&TRIED) }
+    }
+
+    /// Whether samples name an event without a HEADER_ATTR record beside one that has it.
+    pub(super) fn has_lost_samples(&self) -> bool {
+        let place = self.find_id().flatten();
+        let owner = |sample: &&Record<'_>| Some(self.owner(sample, place?)?.0);
+        let lost = |index: usize| self.groups.get(index).is_some_and(|one| one.owner.is_none());
+        self.groups.iter().any(|group| group.owner.is_some())
+            && self.samples.iter().filter_map(owner).any(lost)
     }
 
     /// Returns the layout of each event; `None` if that of one with samples is unknown.
@@ -135,6 +180,8 @@ impl<'e, 'r> Search<'e, 'r> {
         let plain = Layout {
             sample_type: model.sample_type & (WORDS | bit::READ),
             tracepoint: None,
+            user: (0, 0),
+            model: None,
             ..model
         };
         Some(found.into_iter().map(|layout| layout.unwrap_or(plain)).collect())
@@ -182,6 +229,13 @@ impl<'e, 'r> Search<'e, 'r> {
             self.groups.get(owner.map_or(0, |(index, _)| index)).is_some_and(Group::is_tracepoint)
         });
         let is_traced = traced.count().saturating_mul(2) > samples.len();
+        for (index, model) in self.models.iter().enumerate() {
+            let layout = Layout::of(index, AttrBytes { bytes: model, order: self.order });
+            if self.left > 0 && self.fits(samples, layout).is_some() {
+                let tracepoint = self.tracepoint(samples, layout);
+                return Some(Layout { tracepoint, ..layout });
+            }
+        }
         let mut best: Option<(u32, Layout)> = None;
         for layout in candidates(place) {
             let doubt = doubt(layout.sample_type, is_traced);
@@ -191,17 +245,20 @@ impl<'e, 'r> Search<'e, 'r> {
             if self.left == 0 {
                 return None;
             }
-            if self.fits(samples, layout) {
+            if let Some(user) = self.fits(samples, layout) {
                 let tracepoint = self.tracepoint(samples, layout);
-                best = Some((doubt, Layout { tracepoint, ..layout }));
+                best = Some((doubt, Layout { tracepoint, user, ..layout }));
             }
         }
         best.map(|(_, layout)| layout)
     }
 
-    /// Whether nearly all samples can be read by a layout, and have possible values.
-    fn fits(&mut self, samples: &[&Record<'_>], layout: Layout) -> bool {
-        let Some(events) = events_of(layout, self.order) else { return false };
+    /// Returns the layout's registers and the size of its stack, if nearly all samples can be read
+    /// by it, and have possible values.
+    fn fits(&mut self, samples: &[&Record<'_>], layout: Layout) -> Option<(u64, u64)> {
+        let events = self.events_of(layout)?;
+        let is_known = layout.model.is_some();
+        let (mut has_weight, mut has_registers, mut stack) = (false, false, 0);
         let mut damaged = samples.len().checked_div(DAMAGED_SHARE).unwrap_or(0);
         let mut kinds: BTreeMap<usize, Option<u16>> = BTreeMap::new();
         for one in samples {
@@ -209,24 +266,58 @@ impl<'e, 'r> Search<'e, 'r> {
             let read = read_one(&events, one).filter(|sample| {
                 let mut of_values = events.value_ids(&one.view(Layer::stored(0), 0), sample, 0);
                 of_values.all(|id| self.owners.contains_key(&id))
-                    && self.is_possible(one, sample, layout)
+                    && self.is_possible(sample, layout)
+                    && (is_known || self.is_shown(one, sample, layout))
             });
-            let is_alike = read.is_some_and(|sample| {
+            let is_alike = read.as_ref().is_some_and(|sample| {
                 let owner = sample.origin.id.and_then(|id| self.owners.get(&id));
                 let kind = kinds.entry(owner.map_or(0, |(of, _)| *of)).or_insert(sample.raw.kind);
                 *kind == sample.raw.kind
             });
             if is_alike {
+                has_weight |= self.last_words(one)[0] >> 32 != 0;
+                has_registers |= read.is_some_and(|sample| sample.regs.user > 0);
+                stack = stack.max(read.map_or(0, |sample| sample.stack.recorded));
                 continue;
             }
-            let Some(left) = damaged.checked_sub(1) else { return false };
-            damaged = left;
+            damaged = damaged.checked_sub(1)?;
         }
-        true
+        let has = |bits: u64| layout.sample_type & bits != 0;
+        // Without a latency of instructions it may be the one number of older kernels.
+        let is_shown = (!has(bit::WEIGHT_STRUCT) || has_weight && has(bit::DATA_SRC))
+            && (!has(DWARF) || has_registers && stack > 0);
+        (is_known || is_shown).then_some((layout.user.0, stack))
+    }
+
+    /// Returns the last two words of a sample.
+    fn last_words(&self, one: &Record<'_>) -> [u64; 2] {
+        let word = |after: usize| {
+            let start = one.bytes.len().saturating_sub(after);
+            number(one.bytes.get(start..start.saturating_add(8)).unwrap_or_default(), self.order)
+        };
+        [word(16), word(8)]
+    }
+
+    /// Whether the registers and the stack of a sample can be those of a layout: in the user's code
+    /// one register has the address of the sample.
+    fn is_user(&self, one: &Record<'_>, sample: &Sample, layout: Layout) -> bool {
+        let place = REGISTERS.iter().find(|(mask, _)| *mask == layout.user.0);
+        let (mask, address) = place.copied().unwrap_or_default();
+        let has_source = layout.sample_type & bit::DATA_SRC != 0;
+        let words = [true, sample.stack.recorded > 0, has_source];
+        let words = to_u64(words.iter().filter(|word| **word).count());
+        let after = sample.stack.recorded.saturating_add(words.saturating_mul(8));
+        let last = to_usize(u64::from(mask.count_ones())).saturating_sub(address);
+        let from_end = to_usize(after).saturating_add(last.saturating_mul(8));
+        let start = one.bytes.len().saturating_sub(from_end);
+        let bytes = one.bytes.get(start..start.saturating_add(8)).unwrap_or_default();
+        let is_in_user = one.frame.misc & CPUMODE == USER_MODE && sample.regs.user > 0;
+        let is_address = !is_in_user || sample.ip == Some(number(bytes, self.order));
+        is_address && sample.regs.user <= 2 && sample.stack.used <= sample.stack.recorded
     }
 
     /// Whether a machine can have the values of a sample.
-    fn is_possible(&self, one: &Record<'_>, sample: &Sample, layout: Layout) -> bool {
+    fn is_possible(&self, sample: &Sample, layout: Layout) -> bool {
         let origin = &sample.origin;
         let entry = origin.id.and_then(|id| self.owners.get(&id)).map(|(_, entry)| *entry);
         let has = |bits: u64| layout.sample_type & bits != 0;
@@ -245,21 +336,39 @@ impl<'e, 'r> Search<'e, 'r> {
             && origin.time.is_none_or(|time| TIMES.contains(&time))
             && sample.period.is_none_or(|period| (1..MOST_PERIOD).contains(&period))
             && (!has(bit::RAW) || sample.raw.size >= 8 && sample.raw.size & 7 == 4)
-            && (!has(bit::CALLCHAIN) || has(bit::READ) || self.begins_chain(one, layout))
     }
 
-    /// Whether the call chain of a sample begins with a marker; few are empty.
-    fn begins_chain(&self, one: &Record<'_>, layout: Layout) -> bool {
+    /// Whether the values of a sample show the fields that could be others of the same size.
+    fn is_shown(&self, one: &Record<'_>, sample: &Sample, layout: Layout) -> bool {
+        let has = |bits: u64| layout.sample_type & bits != 0;
+        (!has(bit::CALLCHAIN) || has(bit::READ) || self.begins_chain(one, sample, layout))
+            && (!has(bit::DATA_SRC) || is_source(self.last_words(one)[1]))
+            && !sample.period.is_some_and(is_whole_source)
+            && (!has(DWARF) || self.is_user(one, sample, layout))
+    }
+
+    /// Whether the call chain of a sample begins with a marker; few are empty, but those of users
+    /// whose stacks are recorded.
+    fn begins_chain(&self, one: &Record<'_>, sample: &Sample, layout: Layout) -> bool {
+        if sample.callchain_len == 0 && layout.sample_type & DWARF != 0 {
+            return true;
+        }
         let words = (layout.sample_type & WORDS).count_ones().saturating_add(1);
         let start = to_usize(RECORD_HEADER.saturating_add(u64::from(words).saturating_mul(8)));
         let bytes = one.bytes.get(start..start.saturating_add(8)).unwrap_or_default();
         number(bytes, self.order) >= LEAST_MARKER
     }
 
+    fn events_of(&self, layout: Layout) -> Option<Events> {
+        let model = layout.model.and_then(|index| self.models.get(index)).cloned();
+        let attr = model.unwrap_or_else(|| build_attr((0, 0), layout, self.order));
+        read_events([&StoredEvent { attr, ids: Vec::new() }], self.order)
+    }
+
     /// Returns the tracepoint whose data samples have: the thread in them is that of the sample.
     fn tracepoint(&self, samples: &[&Record<'_>], layout: Layout) -> Option<u16> {
         samples.first()?;
-        let events = events_of(layout, self.order)?;
+        let events = self.events_of(layout)?;
         let read: Vec<Sample> = samples.iter().filter_map(|one| read_one(&events, one)).collect();
         let kind = read.iter().find_map(|sample| sample.raw.kind)?;
         let is_own =
@@ -269,9 +378,15 @@ impl<'e, 'r> Search<'e, 'r> {
     }
 }
 
-fn events_of(layout: Layout, order: Order) -> Option<Events> {
-    let event = StoredEvent { attr: build_attr((0, 0), layout, order), ids: Vec::new() };
-    read_events([&event], order)
+/// Whether a word is the source of data: one operation, and a level of memory.
+const fn is_source(word: u64) -> bool {
+    (word & 0x1f).is_power_of_two() && word >> 5 & 0x3fff != 0 && word >> 48 == 0
+}
+
+/// Whether a word is a source of data with a lock and a TLB, as the kernel has it for most events:
+/// not the period of several samples.
+const fn is_whole_source(word: u64) -> bool {
+    is_source(word) && word >> 24 & 3 != 0 && word >> 26 & 0x7f != 0
 }
 
 /// Reads a sample that ends with its last field.
@@ -295,12 +410,23 @@ fn candidates(place: Option<usize>) -> impl Iterator<Item = Layout> {
         let optional = chosen.fold(0, |all, (_, (one, _))| all | one);
         let sample_type = bit::IP | bit::TID | id | optional;
         let words = to_usize((sample_type & before).count_ones().into());
-        let is_placed = id != bit::ID || place == Some(words);
+        let is_dwarf = optional & DWARF != 0;
+        let others = bit::READ | bit::RAW | bit::WEIGHT_STRUCT;
+        let is_usual = !is_dwarf || optional & bit::CALLCHAIN != 0 && optional & others == 0;
+        let is_placed = is_usual && (id != bit::ID || place == Some(words));
         let formats = if optional & bit::READ == 0 { FORMATS.get(..1) } else { FORMATS.get(..) };
         let formats = formats.filter(|_| is_placed).unwrap_or_default();
-        let layout =
-            move |format: &u64| Layout { sample_type, read_format: *format, tracepoint: None };
-        formats.iter().map(layout)
+        let masks = if is_dwarf { REGISTERS.map(|(mask, _)| mask) } else { [0; 2] };
+        let masks = masks.into_iter().take(if is_dwarf { masks.len() } else { 1 });
+        formats.iter().flat_map(move |format| {
+            masks.clone().map(move |mask| Layout {
+                sample_type,
+                read_format: *format,
+                user: (mask, 0),
+                tracepoint: None,
+                model: None,
+            })
+        })
     })
 }
 

@@ -4,6 +4,7 @@
 //!  ID_INDEX      the ids of all events, one event after the other, each with its CPU and thread
 //!  EVENT_UPDATE  the name of an event, and its first id
 //!  SAMPLE        the id of its event, the fields of sample_type, the data of a tracepoint
+//!  CMDLINE       the period, if the samples do not have it
 //! ```
 //!
 //! A name such as `cpu-clock` determines type and config, and the data of a tracepoint begin with
@@ -27,7 +28,8 @@ use crate::formats::perf::decode::frame::Record;
 use crate::formats::perf::decode::recording::RecordFile;
 use crate::formats::perf::layout::attr::{at, find as find_word, flag};
 use crate::formats::perf::layout::{
-    ATTR_SIZE_VER7, HEADER_SIZE_PIPE, SOFTWARE_DUMMY, TYPE_SOFTWARE, TYPE_TRACEPOINT, record,
+    ATTR_SIZE_VER7, HEADER_SIZE_PIPE, SOFTWARE_DUMMY, TYPE_SOFTWARE, TYPE_TRACEPOINT, feature,
+    record,
 };
 use crate::formats::perf::limits::{ATTRS, IDS};
 use crate::kit::cursor::Order;
@@ -54,6 +56,8 @@ const MOST_NAME: usize = 4096;
 /// Bytes from the start of the file in which attrs are searched, and most of them.
 const SEARCHED: u64 = 1 << 14;
 const MOST_ATTRS: usize = 64;
+/// Attrs of other events by which samples are read.
+const MOST_MODELS: usize = 8;
 /// `type` of an EVENT_UPDATE with a name.
 const UPDATE_NAME: u64 = 2;
 
@@ -63,16 +67,45 @@ pub struct Indexed {
     pub witness: Span,
     /// The name of that record.
     pub source: &'static str,
-    /// The events, each with the place of its record.
+    /// Number of events that have no HEADER_ATTR record.
+    pub lost: u64,
+    /// The events, each with the place of its record; empty if their samples cannot be read.
     pub missing: Vec<(u64, StoredEvent)>,
     /// Number of events of which nothing tells what they counted.
     pub unknown: u64,
+    /// Number of events of which nothing tells the period.
+    pub unmeasured: u64,
     /// HEADER_ATTR records with ids that ID_INDEX does not have.
     pub strange: Vec<Span>,
 }
 
-/// Finds the events of a pipe without EVENT_DESC; `None` if none is missing, or if their samples
-/// cannot be read.
+impl Indexed {
+    /// Builds an attr like one of `models`, or of the fields of a layout; notes what is unknown.
+    fn build(
+        &mut self,
+        what: Option<(u64, u64)>,
+        layout: Layout,
+        (models, period): (&[Vec<u8>], Option<u64>),
+        order: Order,
+    ) -> Vec<u8> {
+        self.unknown = self.unknown.saturating_add(u64::from(what.is_none()));
+        let what = what.unwrap_or((TYPE_SOFTWARE.into(), SOFTWARE_DUMMY));
+        if let Some(model) = layout.model.and_then(|index| models.get(index)) {
+            let mut attr = model.clone();
+            set_word(&mut attr, at::TYPE, what.0, order);
+            set_word(&mut attr, at::CONFIG, what.1, order);
+            return attr;
+        }
+        let is_measured = period.is_some() || layout.has_period();
+        self.unmeasured = self.unmeasured.saturating_add((!is_measured).into());
+        let mut attr = build_attr(what, layout, order);
+        set_word(&mut attr, at::SAMPLE_PERIOD, period.unwrap_or(1), order);
+        attr
+    }
+}
+
+/// Finds the events of a pipe without EVENT_DESC; `None` if none is missing, or if there is none
+/// and the samples cannot be read.
 pub fn find_indexed(file: &RecordFile<'_>, limits: &Limits) -> Option<Indexed> {
     let found = Found::gather(file, limits)?;
     let groups = found.groups();
@@ -80,22 +113,28 @@ pub fn find_indexed(file: &RecordFile<'_>, limits: &Limits) -> Option<Indexed> {
         return None;
     }
     let area = (HEADER_SIZE_PIPE, file.length());
-    // `perf record --tail-synthesize` writes attrs behind the samples.
-    let missing: BTreeSet<u64> = groups.iter().flat_map(Group::missing_ids).collect();
-    let is_stored = |record: Record<'_>| {
-        let event = read_record(&record.view(FILE, 0), file.order());
-        event.is_some_and(|(_, ids)| ids.iter().any(|id| missing.contains(id)))
-    };
-    let records = file.records(area, limits.of(&RESYNC)).filter_map(Item::record);
-    let late = records.skip_while(|record| !has_samples(record.frame.kind));
-    if late.filter(|one| one.frame.kind == record::HEADER_ATTR).any(is_stored) {
+    if has_late_attrs(file, &groups, limits) {
         return None;
     }
     let evidence = gather_evidence(file, area, MOST_EVIDENCE, limits);
-    let layouts = Search::new(&groups, &evidence, file.order(), limits).layouts()?;
+    let (models, period) = (found.models, found.period);
+    let search = Search::new((&groups, &models), &evidence, file.order(), limits);
     let (source, witness) = found.witness?;
-    let strange = found.strange;
-    let mut indexed = Indexed { witness, source, missing: Vec::new(), unknown: 0, strange };
+    let lost = groups.iter().filter(|group| group.owner.is_none()).count();
+    let mut indexed = Indexed {
+        witness,
+        source,
+        lost: to_u64(lost),
+        missing: Vec::new(),
+        unknown: 0,
+        unmeasured: 0,
+        strange: found.strange,
+    };
+    let has_lost_samples = search.has_lost_samples();
+    let Some(layouts) = search.layouts() else {
+        // perf would show them under another event.
+        return has_lost_samples.then_some(indexed);
+    };
     let stored = find_attrs(Peek { source: file.source(), order: file.order() });
     let mut place = HEADER_SIZE_PIPE;
     for (group, layout) in groups.iter().zip(layouts) {
@@ -110,15 +149,47 @@ pub fn find_indexed(file: &RecordFile<'_>, limits: &Limits) -> Option<Indexed> {
             what.map_or(groups.len() == 1, |(kind, config)| is_event == [kind, config])
                 && layout.is_of(attr)
         };
-        let attr = stored.iter().find(is_stored).cloned().unwrap_or_else(|| {
-            indexed.unknown = indexed.unknown.saturating_add(u64::from(what.is_none()));
-            let what = what.unwrap_or((TYPE_SOFTWARE.into(), SOFTWARE_DUMMY));
-            build_attr(what, layout, file.order())
-        });
+        let attr = stored.iter().find(is_stored).cloned();
+        let attr =
+            attr.unwrap_or_else(|| indexed.build(what, layout, (&models, period), file.order()));
         let ids = group.entries.iter().map(|entry| entry.id).collect();
         indexed.missing.push((place, StoredEvent { attr, ids }));
     }
     Some(indexed)
+}
+
+/// Whether the attrs of missing events stand after the samples, where `perf record
+/// --tail-synthesize` writes them.
+fn has_late_attrs(file: &RecordFile<'_>, groups: &[Group], limits: &Limits) -> bool {
+    let missing: BTreeSet<u64> = groups.iter().flat_map(Group::missing_ids).collect();
+    let is_stored = |record: Record<'_>| {
+        let event = read_record(&record.view(FILE, 0), file.order());
+        event.is_some_and(|(_, ids)| ids.iter().any(|id| missing.contains(id)))
+    };
+    let area = (HEADER_SIZE_PIPE, file.length());
+    let records = file.records(area, limits.of(&RESYNC)).filter_map(Item::record);
+    let late = records.skip_while(|record| !has_samples(record.frame.kind));
+    late.filter(|one| one.frame.kind == record::HEADER_ATTR).any(is_stored)
+}
+
+/// Returns the number after `-c` in the record of the feature CMDLINE: the period of all events.
+fn read_period(item: &Record<'_>, order: Order) -> Option<u64> {
+    let view = item.view(FILE, 0);
+    let mut cursor = view.cursor(order);
+    let is_command = cursor.u64("feature.feat_id").ok()? == u64::from(feature::CMDLINE);
+    let count = cursor.u32("cmdline.nr").ok().filter(|_| is_command)?;
+    let mut argument = || {
+        let len = cursor.u32("cmdline.args").ok()?;
+        cursor.bytes(len.into(), "cmdline.args").ok()?.split(|byte| *byte == 0).next()
+    };
+    let arguments: Vec<&[u8]> = (0..count).map_while(|_| argument()).collect();
+    let options = arguments.iter().enumerate();
+    let mut values = options.filter_map(|(index, option)| match *option {
+        b"-c" | b"--count" => arguments.get(index.saturating_add(1)).copied(),
+        _ => option.strip_prefix(b"--count=").or_else(|| option.strip_prefix(b"-c")),
+    });
+    let number = |text: &[u8]| std::str::from_utf8(text).ok()?.parse().ok();
+    number(values.next()?).filter(|period| *period > 0)
 }
 
 /// Finds attrs whose records are damaged, by their shape.
@@ -189,6 +260,10 @@ struct Found {
     /// The end of the HEADER_ATTR record of each id.
     owners: BTreeMap<u64, u64>,
     strange: Vec<Span>,
+    /// Some attrs that are left.
+    models: Vec<Vec<u8>>,
+    /// The period in CMDLINE.
+    period: Option<u64>,
 }
 
 impl Found {
@@ -202,7 +277,12 @@ impl Found {
             let view = item.view(FILE, 0);
             match item.frame.kind {
                 record::HEADER_ATTR => {
-                    let ids = read_record(&view, order).map(|(_, ids)| ids).unwrap_or_default();
+                    let read = read_record(&view, order);
+                    let attr = read.as_ref().and_then(|(attr, _)| {
+                        view.body().get(..to_usize(attr.stored_len())).map(<[u8]>::to_vec)
+                    });
+                    found.models.extend(attr.filter(|_| found.models.len() < MOST_MODELS));
+                    let ids = read.map(|(_, ids)| ids).unwrap_or_default();
                     attr_ids = attr_ids.saturating_add(ids.len());
                     attrs.push((view.span(), ids));
                 }
@@ -215,6 +295,9 @@ impl Found {
                 record::EVENT_UPDATE => {
                     found.witness.get_or_insert(("EVENT_UPDATE", view.span()));
                     found.names.extend(read_name(&item, order));
+                }
+                record::HEADER_FEATURE => {
+                    found.period = found.period.or_else(|| read_period(&item, order));
                 }
                 kind if has_samples(kind) => break,
                 _ => {}
@@ -322,6 +405,8 @@ fn build_attr((kind, config): (u64, u64), layout: Layout, order: Order) -> Vec<u
         (at::SAMPLE_PERIOD, 1),
         (at::SAMPLE_TYPE, layout.sample_type),
         (at::READ_FORMAT, layout.read_format),
+        (at::SAMPLE_REGS_USER, layout.user.0),
+        (at::SAMPLE_STACK_USER, layout.user.1),
         (at::FLAGS, flags),
     ] {
         set_word(&mut attr, place, value, order);
