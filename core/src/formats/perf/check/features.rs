@@ -13,6 +13,7 @@ use crate::formats::perf::layout::features::{self, Feature};
 use crate::formats::perf::layout::{SECTION_SIZE, feature as bit, field};
 use crate::formats::perf::repair::{self, Features, NewFeature};
 use crate::formats::perf::rules;
+use crate::kit::cursor::Order;
 use crate::kit::holes::{describe_trailing, find_tail};
 use crate::kit::num::to_u64;
 use crate::kit::span::{Layer, Span};
@@ -330,6 +331,10 @@ impl FeatureCheck<'_> {
         if let Some(cpus) = repair::keep_cpus(self.recording, &mut features.keep) {
             add.push(cpus);
             built.push("build NRCPUS".to_string());
+        }
+        let has_host = features.keeps(bit::HOSTNAME) || features.keep.is_empty();
+        if order == Order::Big && self.recording.body.flags.has(bit::HOSTNAME) && !has_host {
+            add.push(repair::lost_hostname(order));
         }
         features.add = repair::with_hostname(add, order, |bit| features.keeps(bit));
         built.iter().map(|text| format!(", {text}")).collect()

@@ -5,7 +5,7 @@ use crate::formats::perf::decode::feature::Cpus;
 use crate::formats::perf::decode::header::{Body, FlagWords, Flags, Section};
 use crate::formats::perf::decode::recording::Recording;
 use crate::formats::perf::layout::features::{self, Trait};
-use crate::formats::perf::layout::{COMP_MMAP_LEN, FEATURE_BITS, SECTION_SIZE, feature, field};
+use crate::formats::perf::layout::{COMP_MMAP_LEN, SECTION_SIZE, feature, field};
 use crate::kit::cursor::Order;
 use crate::kit::num::{to_u64, to_usize};
 use crate::kit::span::{Layer, Span};
@@ -252,12 +252,14 @@ pub fn with_hostname(
 ) -> Vec<NewFeature> {
     let has_hostname =
         is_kept(feature::HOSTNAME) || add.iter().any(|(bit, _)| *bit == feature::HOSTNAME);
-    let has_features = !add.is_empty() || (0..FEATURE_BITS).any(is_kept);
-    if order == Order::Big && has_features && !has_hostname {
-        let mut content = u32_bytes(8, order).to_vec();
-        content.extend(b"(lost)\0\0");
-        add.push((feature::HOSTNAME, content));
+    if order == Order::Big && !add.is_empty() && !has_hostname {
+        add.push(lost_hostname(order));
     }
     add.sort_by_key(|(bit, _)| *bit);
     add
+}
+
+/// Builds HOSTNAME with the name "(lost)".
+pub fn lost_hostname(order: Order) -> NewFeature {
+    (feature::HOSTNAME, [&u32_bytes(8, order)[..], b"(lost)\0\0"].concat())
 }

@@ -25,8 +25,8 @@ pub use cut::cut;
 pub use encode::{header_bytes, record_bytes, u16_bytes, u32_bytes, u64_bytes};
 pub use event_desc::event_desc;
 pub use features::{
-    Features, NewFeature, cpu_counts, is_mmap_len_large, keep_cpus, mmap_len, nearest_mmap_len,
-    needed, rewrite, with_hostname,
+    Features, NewFeature, cpu_counts, is_mmap_len_large, keep_cpus, lost_hostname, mmap_len,
+    nearest_mmap_len, needed, rewrite, with_hostname,
 };
 pub use maps::{THREADS, cpu_map, thread_map};
 pub use newer::{drop_newer, repack};

@@ -145,12 +145,13 @@ impl<'e, 'r> Search<'e, 'r> {
         Self { groups, samples, models, owners, order, left: limits.of(&TRIED) }
     }
 
-    /// Whether samples name an event without a HEADER_ATTR record beside one that has it.
-    pub(super) fn has_lost_samples(&self) -> bool {
+    /// Whether samples name an event without a HEADER_ATTR record beside others, which
+    /// `has_others`.
+    pub(super) fn has_lost_samples(&self, has_others: bool) -> bool {
         let place = self.find_id().flatten();
         let owner = |sample: &&Record<'_>| Some(self.owner(sample, place?)?.0);
         let lost = |index: usize| self.groups.get(index).is_some_and(|one| one.owner.is_none());
-        self.groups.iter().any(|group| group.owner.is_some())
+        (has_others || self.groups.iter().any(|group| group.owner.is_some()))
             && self.samples.iter().filter_map(owner).any(lost)
     }
 

@@ -130,7 +130,7 @@ pub fn find_indexed(file: &RecordFile<'_>, limits: &Limits) -> Option<Indexed> {
         unmeasured: 0,
         strange: found.strange,
     };
-    let has_lost_samples = search.has_lost_samples();
+    let has_lost_samples = search.has_lost_samples(!indexed.strange.is_empty());
     let Some(layouts) = search.layouts() else {
         // perf would show them under another event.
         return has_lost_samples.then_some(indexed);
