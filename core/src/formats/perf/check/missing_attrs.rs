@@ -99,7 +99,13 @@ impl MissingAttrs {
     /// Returns the events as records are read by them, if some are missing.
     pub(super) fn events(missing: Option<&Self>, order: Order) -> Events {
         let stored = missing.iter().flat_map(|missing| &missing.events);
-        read_events(stored.map(|(_, event)| event), order).unwrap_or_else(|| Events::new(order))
+        let read = read_events(stored.map(|(_, event)| event), order);
+        let mut events = read.unwrap_or_else(|| Events::new(order));
+        // Otherwise ID_INDEX, the witness, would be the damaged record.
+        if missing.is_some_and(|missing| missing.events.is_empty()) {
+            events.mark_partial();
+        }
+        events
     }
 
     /// Reports the events, with the fix that adds their records.
