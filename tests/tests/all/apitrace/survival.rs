@@ -1,6 +1,8 @@
 //! A share of the campaign over damaged traces (`tests/tools/apitrace_campaign.rs`): what
 //! survives, and never less than apitrace itself reads.
 
+use tracemend::formats::apitrace::stream_bytes;
+use tracemend::kit::source::Source;
 use tracemend::{Options, Outcome};
 use tracemend_tests::forge::apitrace::{Container, call_heavy};
 use tracemend_tests::judge::apitrace::Apitrace;
@@ -8,6 +10,7 @@ use tracemend_tests::judge::apitrace::survival::{
     CHUNK_KINDS, CONTAINERS, Damaged, KINDS, Numbers, Original, damage,
 };
 use tracemend_tests::known_originals::Dice;
+use tracemend_tests::known_originals::apitrace::{CallSpans, call_spans};
 use tracemend_tests::mended::mended;
 use tracemend_tests::sweep::{Share, is_left_to_the_gate};
 
@@ -63,4 +66,54 @@ fn a_trace_in_gzip_keeps_the_calls_before_early_damage_however_few() {
         assert_eq!(repair.outcome, outcome, "{case}");
         assert_eq!(calls > 0, outcome == Outcome::RepairedWithLoss, "{case}");
     }
+}
+
+/// Returns how many calls of a stream the repaired trace has as they were, and how many there are.
+fn count_calls(sound: &[u8], damaged: &[u8]) -> [usize; 2] {
+    let (_, target) = mended(damaged);
+    let repaired = stream_bytes(&Source::new(&target), u64::MAX);
+    let calls = |stream: &[u8]| -> Vec<Vec<u8>> {
+        let bytes = |call: &CallSpans| {
+            call.events.iter().flat_map(|at| &stream[at.clone()]).copied().collect()
+        };
+        call_spans(stream).iter().map(bytes).collect()
+    };
+    let (sound, repaired) = (calls(sound), calls(&repaired));
+    let right = sound.iter().zip(&repaired).filter(|(sound, repaired)| sound == repaired).count();
+    [right, sound.len()]
+}
+
+#[test]
+fn no_call_is_lost_where_a_part_of_a_chunk_is_there_twice() {
+    let stream = call_heavy(400).bytes;
+    let sound = Container::Snappy.file(&stream);
+    let (mut right, mut all) = (0, 0);
+    for seed in 0..24 {
+        let mut dice = Dice::seeded(seed);
+        let at = 100 + dice.below(sound.len() - 1_200);
+        let part = at..at + 20 + dice.below(1_000);
+        let damaged = [&sound[..part.end], &sound[part.start..]].concat();
+        let calls = count_calls(&stream, &damaged);
+        (right, all) = (right + calls[0], all + calls[1]);
+    }
+    assert!(right + 1 >= all, "{right} of {all}");
+}
+
+#[test]
+fn calls_between_those_that_copy_from_inserted_bytes_are_found() {
+    let stream = call_heavy(2_500).bytes;
+    let sound = Container::Snappy.file(&stream);
+    let (mut right, mut all) = (0, 0);
+    for seed in 0..16 {
+        let mut dice = Dice::seeded(seed);
+        let mut damaged = sound.clone();
+        for _ in 0..3 {
+            let at = 100 + dice.below(sound.len() - 200);
+            let len = 1 + dice.below(64);
+            drop(damaged.splice(at..at, dice.noise(len)));
+        }
+        let calls = count_calls(&stream, &damaged);
+        (right, all) = (right + calls[0], all + calls[1]);
+    }
+    assert!(right * 1_000 > all * 906, "{right} of {all}");
 }

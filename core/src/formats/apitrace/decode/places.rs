@@ -38,8 +38,8 @@ pub struct StreamPlaces {
     pub last: Option<Segment>,
     /// Length of the stream as far as it was expanded.
     pub end: u64,
-    /// The parts of the last block's unit.
-    parts: Option<Parts>,
+    /// The parts of the last block's unit, and where that begins.
+    parts: Option<(Parts, u64)>,
 }
 
 impl StreamPlaces {
@@ -52,7 +52,7 @@ impl StreamPlaces {
             self.last = Some(segment);
         }
         self.end = self.end.max(block.end());
-        self.parts = block.parts;
+        self.parts = block.parts.map(|parts| (parts, block.unit.1));
         if let Some(unit) = block.unit_segment() {
             self.begin_block(block.start, call, unit);
         }
@@ -86,9 +86,15 @@ impl StreamPlaces {
     /// Returns how far a damage reaches that ends at `at`, in the last block, if its unit has
     /// parts.
     pub fn reach(&self, at: u64) -> Option<u64> {
-        let Parts { len, certain_from } = self.parts?;
+        let (Parts { len, certain_from }, _) = self.parts?;
         let into = at.checked_sub(self.unit_at(at)?.expanded.start)?.checked_rem(len)?;
         Some(at.checked_add(len.checked_sub(into)?)?.max(certain_from))
+    }
+
+    /// Whether the bytes from `at` of the stream to the end of the last block have the places that
+    /// they were written to: the length of their unit shows these.
+    pub fn is_in_place(&self, at: u64) -> bool {
+        self.parts.is_some_and(|(_, start)| start <= at)
     }
 
     /// Returns the unit of the latest block.

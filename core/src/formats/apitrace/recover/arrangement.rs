@@ -260,6 +260,7 @@ impl<'s, 'a> Search<'s, 'a> {
             depth_max: self.limits.of(&NESTING),
             donor: None,
             damage: 0,
+            is_in_place: false,
         };
         let mut steps = STEPS;
         let probe = probe_position(&context, (&bytes, 0), Tolerance::Far, at_end, &mut steps);

@@ -213,6 +213,7 @@ fn holds_events(
                 depth_max: limits.of(&NESTING),
                 donor: None,
                 damage: 0,
+                is_in_place: false,
             };
             finds_events(&context, bytes, (few, at_end), steps)
         })

@@ -227,7 +227,10 @@ impl<'a> StreamReader<'a> {
         let flow = match &self.mode {
             Mode::Finished => return Flow::Stop,
             Mode::Read => self.read(&block.bytes, block.start),
-            Mode::Seek(_) => self.seek(&block.bytes, block.start, false),
+            Mode::Seek(_) => match self.read_across(block) {
+                Some(flow) => flow,
+                None => self.seek(&block.bytes, block.start, false),
+            },
         };
         if flow != Flow::NextBlock {
             return flow;
@@ -235,7 +238,7 @@ impl<'a> StreamReader<'a> {
         self.settle_suspects(self.places.end, false);
         self.set_places();
         match (&block.fault, block.segment()) {
-            (Some(fault), Some(segment)) => self.add_unit_fault(fault, segment),
+            (Some(fault), Some(segment)) => self.add_unit_fault(fault, segment, &block.bytes),
             _ => Flow::NextBlock,
         }
     }

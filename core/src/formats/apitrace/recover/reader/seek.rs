@@ -236,7 +236,7 @@ impl StreamReader<'_> {
     }
 
     /// Continues at `place` if the stream can be read from there.
-    fn try_sync(
+    pub(super) fn try_sync(
         &mut self,
         bytes: &[u8],
         place: u64,
@@ -265,6 +265,7 @@ impl StreamReader<'_> {
     }
 
     fn probe_context(&self) -> ProbeContext<'_> {
+        let damage = self.faults.damages.last().map_or(0, |damage| damage.start);
         ProbeContext {
             definitions: &self.tracker.definitions,
             calls: &self.tracker.calls,
@@ -272,7 +273,8 @@ impl StreamReader<'_> {
             version: self.parser.version(),
             depth_max: self.limits.of(&NESTING),
             donor: self.donor,
-            damage: self.faults.damages.last().map_or(0, |damage| damage.start),
+            damage,
+            is_in_place: self.places.is_in_place(damage),
         }
     }
 }

@@ -1,17 +1,18 @@
 //! Faults of the stored units that hold the stream.
 
 use super::seek::Seek;
-use super::{FirstFault, Flow, Mode, StreamReader};
+use super::{Carry, FirstFault, Flow, Mode, StreamReader, bytes_from};
 use crate::formats::apitrace::decode::damage::{DamageCause, UnitFault};
-use crate::formats::apitrace::expand::Fault;
+use crate::formats::apitrace::expand::{Block, Fault};
+use crate::formats::apitrace::recover::resync::{ProbeResult, Tolerance};
 use crate::kit::layer::Segment;
 
 /// Bytes before the fault of a unit in which a contradiction belongs to it: those of a literal.
 const DOUBTFUL: u64 = 256;
 
 impl StreamReader<'_> {
-    /// Takes the fault of a unit, which lies after the bytes that it gave.
-    pub(super) fn add_unit_fault(&mut self, fault: &Fault, segment: Segment) -> Flow {
+    /// Takes the fault of a unit, which lies after the bytes that it gave last.
+    pub(super) fn add_unit_fault(&mut self, fault: &Fault, segment: Segment, bytes: &[u8]) -> Flow {
         let is_known = segment.stored.start < self.attempts.known_faults_end;
         self.attempts.known_faults_end = self.attempts.known_faults_end.max(segment.stored.end);
         let unit_fault = UnitFault { fault: fault.clone(), segment };
@@ -30,12 +31,12 @@ impl StreamReader<'_> {
                 self.faults.limit = Some((segment.expanded.end, message.clone()));
                 self.finish_reading()
             }
-            _ => self.seek_after_unit(fault, segment),
+            _ => self.seek_after_unit(fault, segment, bytes),
         }
     }
 
     /// Takes the end of a unit that lost bytes for damage and seeks from there on.
-    fn seek_after_unit(&mut self, fault: &Fault, segment: Segment) -> Flow {
+    fn seek_after_unit(&mut self, fault: &Fault, segment: Segment, bytes: &[u8]) -> Flow {
         let end = segment.expanded.end;
         self.attempts.begins_with_fault |= end == 0;
         if let FirstFault::Passed(passed @ None) = &mut self.attempts.first_fault
@@ -58,12 +59,34 @@ impl StreamReader<'_> {
                     damage.units.at_fault = damage.units.at_fault.or(latest);
                 }
             }
-            Mode::Read => self.open_unit_damage(fault, segment),
+            Mode::Read => self.open_unit_damage(fault, segment, bytes),
         }
         Flow::NextBlock
     }
 
-    fn open_unit_damage(&mut self, fault: &Fault, segment: Segment) {
+    /// Reads the event in which the fault before a block lies, if the bytes of the unit go on at
+    /// their places; `None` if that is not an event.
+    pub(super) fn read_across(&mut self, block: &Block) -> Option<Flow> {
+        let mut bytes = std::mem::take(&mut self.carry.bytes);
+        let is_next = block.unit.1 < block.start && block.parts.is_some();
+        let is_left = is_next && !block.made_up.has_any_of(block.start, block.start);
+        let start = self.carry.start;
+        let is_again = self.attempts.resumed_in_place == Some(start);
+        if bytes.is_empty() || !is_left || is_again {
+            return None;
+        }
+        bytes.extend_from_slice(&block.bytes);
+        match self.try_sync(&bytes, start, Tolerance::Close, false) {
+            Ok(()) => {
+                self.mode = Mode::Read;
+                Some(self.read(&bytes, start))
+            }
+            Err(ProbeResult::NeedsMore) => Some(self.begin_seek(bytes, start)),
+            Err(_) => None,
+        }
+    }
+
+    fn open_unit_damage(&mut self, fault: &Fault, segment: Segment, bytes: &[u8]) {
         let end = segment.expanded.end;
         let has_header = self.parser.is_in_header();
         let start = match (has_header, self.parser.is_between_events()) {
@@ -85,6 +108,11 @@ impl StreamReader<'_> {
             damage.units.stored_end = segment.stored.end;
         }
         self.carry.bytes.clear();
+        let base = segment.expanded.start;
+        if !has_header && start >= base {
+            // The bytes of the event may go on after the fault.
+            self.carry = Carry { bytes: bytes_from(bytes, base, start).to_vec(), start };
+        }
         self.mode = Mode::Seek(Seek::from(end));
     }
 }

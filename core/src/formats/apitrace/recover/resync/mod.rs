@@ -62,15 +62,18 @@ pub struct ProbeContext<'a> {
     pub donor: Option<&'a Definitions>,
     /// Where the damage begins in the stream.
     pub damage: u64,
+    /// Whether all bytes since then have the places that they were written to.
+    pub is_in_place: bool,
 }
 
 impl ProbeContext<'_> {
-    /// Whether the damage up to a place has bytes that stand for lost ones, and room for so many
-    /// calls: then those after it are at their places, and no copies from elsewhere.
+    /// Whether the damage up to a place has room for so many calls, and those after it are at their
+    /// places, or bytes in it stand for lost ones: then they are no copies from elsewhere.
     fn has_room(&self, calls: u64, place: u64) -> bool {
         let last = place.saturating_sub(1);
         let len = place.saturating_sub(self.damage);
-        len > 0 && calls <= len / CALL_LEN && self.lost_calls.made_up.has_any_of(self.damage, last)
+        let is_placed = self.is_in_place || self.lost_calls.made_up.has_any_of(self.damage, last);
+        len > 0 && calls <= len / CALL_LEN && is_placed
     }
 
     /// Whether a call began and ended before the damage.

@@ -227,6 +227,7 @@ mod tests {
             depth_max: 1,
             donor: None,
             damage: 0,
+            is_in_place: false,
         };
         let mut numbered = Numbered { next: 10, threads: 2, ..Numbered::default() };
         assert_eq!(numbered.enter(0), Some(()));
