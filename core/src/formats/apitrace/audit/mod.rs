@@ -8,10 +8,9 @@ use std::collections::BTreeMap;
 use super::decode::grammar::{Space, StreamError, TokenSink, ValueToken};
 use super::dump::Readable;
 use super::dump::feed::StreamReader;
-use super::dump::names::Names;
+use super::dump::names::Known;
 use super::expand::Expansion;
 use super::expand::zstd::seek_table_span;
-use super::layout::VERSION_MAX;
 use super::limits::OPEN_CALLS;
 use super::recover::trace::{Gap, Trace};
 use crate::kit::num::{to_u64, to_usize};
@@ -147,11 +146,7 @@ const FILLED: [u8; 3] = [0, b' ', b'_'];
 /// Judges the tokens of a stream.
 struct StreamAudit<'s, 'r> {
     auditor: &'s mut Auditor<'r>,
-    names: Names,
-    version: u64,
-    /// The definition that is being read.
-    raw: Vec<u8>,
-    lost: BTreeMap<(Space, u64), u64>,
+    known: Known,
     /// The function of each call that was not left.
     open: BTreeMap<u64, u64>,
     open_max: usize,
@@ -171,10 +166,7 @@ impl<'s, 'r> StreamAudit<'s, 'r> {
     fn new(auditor: &'s mut Auditor<'r>, open_max: usize) -> Self {
         Self {
             auditor,
-            names: Names::default(),
-            version: VERSION_MAX,
-            raw: Vec::new(),
-            lost: BTreeMap::new(),
+            known: Known::new(),
             open: BTreeMap::new(),
             open_max,
             next: 0,
@@ -189,7 +181,7 @@ impl<'s, 'r> StreamAudit<'s, 'r> {
 
     /// Whether the call takes the source of a shader.
     fn is_shader(&self) -> bool {
-        let function = self.function.and_then(|id| self.names.function(id));
+        let function = self.function.and_then(|id| self.known.names.function(id));
         function.is_some_and(|function| SHADERS.iter().any(|part| function.name.contains(part)))
     }
 
@@ -226,12 +218,11 @@ impl<'s, 'r> StreamAudit<'s, 'r> {
 
 impl StreamReader for StreamAudit<'_, '_> {
     fn set_version(&mut self, version: u64) {
-        self.version = version;
+        self.known.version = version;
     }
 
     fn add_lost(&mut self, space: Space, id: u64, count: u64, raw: &[u8]) {
-        self.names.add(self.version, space, id, raw);
-        self.lost.insert((space, id), count);
+        self.known.add_lost((space, id), count, raw);
     }
 
     fn skip_to(&mut self, next: u64) {
@@ -249,8 +240,7 @@ impl StreamReader for StreamAudit<'_, '_> {
 
 impl TokenSink for StreamAudit<'_, '_> {
     fn known(&mut self, space: Space, id: u64) -> Result<Option<u64>, StreamError> {
-        let lost = self.lost.get(&(space, id)).copied();
-        Ok(lost.or_else(|| self.names.item_count(space, id).map(to_u64)))
+        Ok(self.known.item_count(space, id))
     }
 
     fn version(
@@ -260,7 +250,7 @@ impl TokenSink for StreamAudit<'_, '_> {
         _at: u64,
         _end: u64,
     ) -> Result<(), StreamError> {
-        self.version = version;
+        self.known.version = version;
         Ok(())
     }
 
@@ -317,11 +307,11 @@ impl TokenSink for StreamAudit<'_, '_> {
     }
 
     fn define(&mut self, _space: Space, _id: u64, _at: u64) {
-        self.raw.clear();
+        self.known.raw.clear();
     }
 
     fn part(&mut self, raw: &[u8]) {
-        self.raw.extend_from_slice(raw);
+        self.known.raw.extend_from_slice(raw);
     }
 
     fn name(&mut self, space: Space, name: &[u8], own: bool) -> Result<(), StreamError> {
@@ -335,7 +325,7 @@ impl TokenSink for StreamAudit<'_, '_> {
     }
 
     fn defined(&mut self, space: Space, id: u64, _count: u64) -> Result<(), StreamError> {
-        self.names.add(self.version, space, id, &self.raw);
+        self.known.add(space, id);
         Ok(())
     }
 

@@ -3,6 +3,7 @@
 //! ```text
 //!  grammar   the tokens of the stream        places   where the stream lies in the file
 //!  tracker   ids, calls, warnings
+//!  raw       the bytes of a definition
 //!  symbols   the values that enums and bitmasks list
 //!  repeats   values that repeat, and those near them
 //!  usage     how calls use their functions
@@ -15,6 +16,7 @@ pub mod definitions;
 pub mod grammar;
 pub mod names;
 pub mod places;
+pub mod raw;
 pub mod repeats;
 pub mod stretch;
 pub mod symbols;

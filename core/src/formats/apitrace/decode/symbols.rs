@@ -5,6 +5,7 @@
 //! Smaller enums often have values that they do not list.
 
 use super::grammar::{Space, Unlisted};
+use super::raw::Raw;
 use crate::kit::num::to_usize;
 
 /// Values from which an enum is one of all names of an API.
@@ -148,36 +149,6 @@ fn parse_bitmask(raw: &[u8]) -> Option<Values> {
         flags |= reader.uint()?;
     }
     Some(if flags == 0 { Values::Any } else { Values::Flags(flags) })
-}
-
-/// The unread bytes of a definition.
-struct Raw<'a>(&'a [u8]);
-
-impl<'a> Raw<'a> {
-    fn byte(&mut self) -> Option<u8> {
-        let (byte, rest) = self.0.split_first()?;
-        self.0 = rest;
-        Some(*byte)
-    }
-
-    fn uint(&mut self) -> Option<u64> {
-        let mut value = 0_u64;
-        for shift in (0..64).step_by(7) {
-            let byte = self.byte()?;
-            value |= u64::from(byte & 0x7f).checked_shl(shift)?;
-            if byte & 0x80 == 0 {
-                return Some(value);
-            }
-        }
-        None
-    }
-
-    fn name(&mut self) -> Option<&'a [u8]> {
-        let len = self.uint()?;
-        let (name, rest) = self.0.split_at_checked(to_usize(len))?;
-        self.0 = rest;
-        Some(name)
-    }
 }
 
 #[cfg(test)]

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::feed::StreamReader;
-use super::names::Names;
+use super::names::{Known, Names};
 use super::text::ValueText;
 use crate::formats::apitrace::decode::grammar::{Space, StreamError, TokenSink, ValueToken};
-use crate::formats::apitrace::layout::{FLAG_FAKE, LOST_ARGUMENT_MAX, VERSION_MAX};
-use crate::kit::num::{to_u64, to_usize};
+use crate::formats::apitrace::layout::{FLAG_FAKE, LOST_ARGUMENT_MAX};
+use crate::kit::num::to_usize;
 
 /// The blobs among the arguments of a call.
 #[derive(Debug, Default)]
@@ -72,17 +72,6 @@ struct OpenValue {
     text: ValueText,
 }
 
-/// The definitions up to a place of the stream.
-#[derive(Default)]
-struct Known {
-    names: Names,
-    version: u64,
-    /// Definitions that were lost, by what their uses show.
-    lost: BTreeMap<(Space, u64), u64>,
-    /// The bytes of the one that is being read.
-    raw: Vec<u8>,
-}
-
 /// Calls that were entered and not left.
 struct OpenCalls {
     calls: BTreeMap<u64, Call>,
@@ -129,7 +118,7 @@ impl<'c> CallReader<'c> {
             next: 0,
             cut: 0,
             is_done: false,
-            known: Known { version: VERSION_MAX, ..Known::default() },
+            known: Known::new(),
             open: OpenCalls { calls: BTreeMap::new(), text: 0, text_max },
             current: None,
             value: OpenValue { slot: Slot::Result, text: ValueText::new(is_literal) },
@@ -170,8 +159,7 @@ impl<'c> CallReader<'c> {
 
 impl StreamReader for CallReader<'_> {
     fn add_lost(&mut self, space: Space, id: u64, count: u64, raw: &[u8]) {
-        self.known.names.add(self.known.version, space, id, raw);
-        self.known.lost.insert((space, id), count);
+        self.known.add_lost((space, id), count, raw);
     }
 
     fn set_version(&mut self, version: u64) {
@@ -204,8 +192,7 @@ impl StreamReader for CallReader<'_> {
 
 impl TokenSink for CallReader<'_> {
     fn known(&mut self, space: Space, id: u64) -> Result<Option<u64>, StreamError> {
-        let lost = || self.known.lost.get(&(space, id)).copied();
-        Ok(lost().or_else(|| self.known.names.item_count(space, id).map(to_u64)))
+        Ok(self.known.item_count(space, id))
     }
 
     fn version(
@@ -276,7 +263,7 @@ impl TokenSink for CallReader<'_> {
     }
 
     fn defined(&mut self, space: Space, id: u64, _count: u64) -> Result<(), StreamError> {
-        self.known.names.add(self.known.version, space, id, &self.known.raw);
+        self.known.add(space, id);
         Ok(())
     }
 

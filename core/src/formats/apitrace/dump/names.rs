@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use super::functions::{ends_frame, is_query};
 use crate::formats::apitrace::decode::grammar::Space;
-use crate::formats::apitrace::layout::{VERSION_ENUM_SETS, kind};
-use crate::kit::num::to_usize;
+use crate::formats::apitrace::decode::raw::Raw;
+use crate::formats::apitrace::layout::{VERSION_ENUM_SETS, VERSION_MAX, kind};
+use crate::kit::num::to_u64;
 use crate::kit::text::is_safe;
 
 /// Returns text from a file with what is not safe to print escaped.
@@ -106,44 +107,56 @@ impl Names {
     }
 }
 
-/// The unread bytes of a definition.
-struct Raw<'a>(&'a [u8]);
+/// The definitions up to a place of a stream.
+pub(in crate::formats::apitrace) struct Known {
+    pub(in crate::formats::apitrace) names: Names,
+    /// The version of the stream.
+    pub(in crate::formats::apitrace) version: u64,
+    /// Items of definitions that were lost, by what their uses show.
+    lost: BTreeMap<(Space, u64), u64>,
+    /// The bytes of the one that is being read.
+    pub(in crate::formats::apitrace) raw: Vec<u8>,
+}
 
-impl<'a> Raw<'a> {
-    fn byte(&mut self) -> Option<u8> {
-        let (byte, rest) = self.0.split_first()?;
-        self.0 = rest;
-        Some(*byte)
+impl Known {
+    /// No definition.
+    pub(in crate::formats::apitrace) fn new() -> Self {
+        let (names, lost) = Default::default();
+        Self { names, version: VERSION_MAX, lost, raw: Vec::new() }
     }
 
-    fn uint(&mut self) -> Option<u64> {
-        let mut value = 0_u64;
-        let mut shift = 0_u32;
-        loop {
-            let byte = self.byte()?;
-            value |= u64::from(byte & 0x7f).checked_shl(shift).unwrap_or_default();
-            shift = shift.saturating_add(7);
-            if byte & 0x80 == 0 {
-                return Some(value);
-            }
-        }
+    /// Adds the definition that was read.
+    pub(in crate::formats::apitrace) fn add(&mut self, space: Space, id: u64) {
+        self.names.add(self.version, space, id, &self.raw);
     }
 
-    fn text(&mut self) -> Option<&'a [u8]> {
-        let len = self.uint()?;
-        let (text, rest) = self.0.split_at_checked(to_usize(len))?;
-        self.0 = rest;
-        Some(text)
+    /// Adds one that was lost.
+    pub(in crate::formats::apitrace) fn add_lost(
+        &mut self,
+        (space, id): (Space, u64),
+        count: u64,
+        raw: &[u8],
+    ) {
+        self.names.add(self.version, space, id, raw);
+        self.lost.insert((space, id), count);
     }
 
-    fn name(&mut self) -> Option<String> {
-        self.text().map(safe_text)
+    /// Returns the number of items of a definition.
+    pub(in crate::formats::apitrace) fn item_count(&self, space: Space, id: u64) -> Option<u64> {
+        let lost = self.lost.get(&(space, id)).copied();
+        lost.or_else(|| self.names.item_count(space, id).map(to_u64))
+    }
+}
+
+impl Raw<'_> {
+    fn text(&mut self) -> Option<String> {
+        self.name().map(safe_text)
     }
 
     fn signature(&mut self) -> Signature {
-        let name = self.name().unwrap_or_default();
+        let name = self.text().unwrap_or_default();
         let count = self.uint().unwrap_or_default();
-        let items = (0..count).map_while(|_| self.name()).collect();
+        let items = (0..count).map_while(|_| self.text()).collect();
         let (ends_frame, is_query) = (ends_frame(&name), is_query(&name));
         Signature { name, items, ends_frame, is_query }
     }
@@ -152,7 +165,7 @@ impl<'a> Raw<'a> {
         let count = if version >= VERSION_ENUM_SETS { self.uint().unwrap_or_default() } else { 1 };
         let mut values = EnumValues::default();
         for _ in 0..count {
-            let (Some(name), Some(tag), Some(value)) = (self.name(), self.byte(), self.uint())
+            let (Some(name), Some(tag), Some(value)) = (self.text(), self.byte(), self.uint())
             else {
                 break;
             };
@@ -166,7 +179,7 @@ impl<'a> Raw<'a> {
     fn flags(&mut self) -> Vec<(u64, String)> {
         let count = self.uint().unwrap_or_default();
         let flag = |_| {
-            let name = self.name()?;
+            let name = self.text()?;
             Some((self.uint()?, name))
         };
         (0..count).map_while(flag).collect()
@@ -179,7 +192,7 @@ impl<'a> Raw<'a> {
             match tag {
                 1..=3 => {
                     let cell = texts.get_mut(usize::from(tag.saturating_sub(1)));
-                    cell.into_iter().for_each(|cell| *cell = self.name());
+                    cell.into_iter().for_each(|cell| *cell = self.text());
                 }
                 4..=5 => {
                     let cell = numbers.get_mut(usize::from(tag.saturating_sub(4)));

@@ -7,6 +7,7 @@
 use brotli_decompressor::{BrotliDecompressStream, BrotliResult, BrotliState, StandardAlloc};
 
 use super::blank::Blank;
+use super::units::Units;
 use super::{Block, Fault, STEP, stored};
 use crate::kit::num::{to_u64, to_usize};
 use crate::kit::source::Source;
@@ -263,17 +264,10 @@ impl<'a> Stream<'a> {
 /// compression.
 pub fn encode_first_header(len: u64) -> Vec<u8> {
     let data = to_usize(len.saturating_sub(META_HEADER_LEN).saturating_sub(1)).min(META_BLOCK);
-    let mut writer = Writer { out: Vec::new(), pending: vec![0; data] };
-    writer.flush();
-    writer.out.truncate(to_usize(META_HEADER_LEN));
-    writer.out
-}
-
-/// Writes a stream of meta-blocks without compression.
-#[derive(Default)]
-pub(super) struct Writer {
-    out: Vec<u8>,
-    pending: Vec<u8>,
+    let mut out = Vec::new();
+    store_meta_block(&vec![0; data], &mut out);
+    out.truncate(to_usize(META_HEADER_LEN));
+    out
 }
 
 /// Bytes before the data of a meta-block without compression.
@@ -281,69 +275,47 @@ const META_HEADER_LEN: u64 = 3;
 /// Bytes of a meta-block: its length takes 16 bits.
 const META_BLOCK: usize = 1 << 16;
 
-impl Writer {
-    /// Adds bytes; returns how many are stored so far.
-    pub(super) fn push(&mut self, mut bytes: &[u8]) -> usize {
-        while !bytes.is_empty() {
-            let room = META_BLOCK.saturating_sub(self.pending.len());
-            let (now, later) = bytes.split_at_checked(room).unwrap_or((bytes, &[]));
-            self.pending.extend_from_slice(now);
-            bytes = later;
-            if self.pending.len() == META_BLOCK {
-                self.flush();
-            }
-        }
-        self.out.len()
-    }
+/// Writes meta-blocks without compression.
+pub(super) const fn writer() -> Units {
+    Units::new(META_BLOCK, store_meta_block)
+}
 
-    // Section 9.2. ISLAST 0, MNIBBLES 0 (four), MLEN - 1, ISUNCOMPRESSED 1, zeros to the next byte.
-    // The stream begins with WBITS: the bit 0, a window of 16 bits.
-    fn flush(&mut self) {
-        let Some(length) = self.pending.len().checked_sub(1) else { return };
-        let length = u32::try_from(length).unwrap_or_default();
-        let header = length << 3 | 1 << 19;
-        let bits = if self.out.is_empty() { header << 1 } else { header };
-        self.out.extend(bits.to_le_bytes().iter().take(3));
-        self.out.append(&mut self.pending);
-    }
+// Section 9.2. ISLAST 0, MNIBBLES 0 (four), MLEN - 1, ISUNCOMPRESSED 1, zeros to the next byte.
+// The stream begins with WBITS: the bit 0, a window of 16 bits.
+fn store_meta_block(bytes: &[u8], out: &mut Vec<u8>) {
+    let Some(length) = bytes.len().checked_sub(1) else { return };
+    let length = u32::try_from(length).unwrap_or_default();
+    let header = length << 3 | 1 << 19;
+    let bits = if out.is_empty() { header << 1 } else { header };
+    out.extend(bits.to_le_bytes().iter().take(3));
+    out.extend_from_slice(bytes);
+}
 
-    /// The stream.
-    pub(super) fn finish(mut self) -> Vec<u8> {
-        self.flush();
-        // ISLAST 1, ISLASTEMPTY 1; after WBITS if nothing was written.
-        let last = if self.out.is_empty() { 6 } else { 3 };
-        self.out.push(last);
-        self.out
-    }
+/// Ends the stream of these meta-blocks.
+pub(super) fn end(mut out: Vec<u8>) -> Vec<u8> {
+    // ISLAST 1, ISLASTEMPTY 1; after WBITS if nothing was written.
+    let last = if out.is_empty() { 6 } else { 3 };
+    out.push(last);
+    out
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::Container;
+    use super::super::tests::{expand_all, noise};
     use super::*;
 
-    /// Bytes that compress a little.
-    fn noise(len: u32) -> Vec<u8> {
-        (0..len).map(|i| i.wrapping_mul(i).to_le_bytes()[1] & 0x3f).collect()
-    }
-
     fn read(file: &[u8]) -> (Vec<u8>, Vec<Fault>) {
-        let source = Source::new(file);
-        let mut stream = Stream::new(&source);
-        let (mut bytes, mut faults) = (Vec::new(), Vec::new());
-        while let Some(block) = stream.next(Vec::new()) {
-            bytes.extend(block.bytes);
-            faults.extend(block.fault);
-        }
-        (bytes, faults)
+        expand_all(file, Container::Brotli)
     }
 
     #[test]
     fn what_is_written_is_read_again_and_a_cut_keeps_the_beginning() {
         for len in [0, 1, 65_535, 65_536, 65_537, 700_000_u32] {
             let bytes = noise(len);
-            let mut writer = Writer::default();
+            let mut writer = writer();
             bytes.chunks(1000).for_each(|piece| _ = writer.push(piece));
-            let file = writer.finish();
+            let file = end(writer.finish());
             assert_eq!(read(&file), (bytes.clone(), vec![]), "{len} bytes");
             let (prefix, faults) = read(&file[..file.len() / 2]);
             assert!(bytes.starts_with(&prefix));

@@ -1,5 +1,6 @@
 //! Writes stream bytes as units of a container.
 
+use super::units::Units;
 use super::{Container, brotli, gzip, snappy, zstd};
 use crate::kit::num::to_u64;
 
@@ -12,10 +13,9 @@ pub struct Encoder {
 }
 
 enum Writer {
-    Snappy(snappy::Writer),
+    Units(Units),
     Gzip(Box<gzip::Writer>),
-    Zstd(zstd::Writer),
-    Brotli(brotli::Writer),
+    Brotli(Units),
     Bare(Vec<u8>),
 }
 
@@ -23,10 +23,10 @@ impl Encoder {
     /// An encoder for at most about `max` stored bytes.
     pub fn new(container: Container, max: u64) -> Self {
         let kind = match container {
-            Container::Snappy => Writer::Snappy(snappy::Writer::default()),
+            Container::Snappy => Writer::Units(snappy::writer()),
             Container::Gzip => Writer::Gzip(Box::default()),
-            Container::Zstd => Writer::Zstd(zstd::Writer::default()),
-            Container::Brotli => Writer::Brotli(brotli::Writer::default()),
+            Container::Zstd => Writer::Units(zstd::writer()),
+            Container::Brotli => Writer::Brotli(brotli::writer()),
             Container::Bare => Writer::Bare(Vec::new()),
         };
         Self { kind, max, is_overfull: false }
@@ -38,10 +38,8 @@ impl Encoder {
             return;
         }
         let written = match &mut self.kind {
-            Writer::Snappy(writer) => writer.push(bytes),
+            Writer::Units(units) | Writer::Brotli(units) => units.push(bytes),
             Writer::Gzip(writer) => writer.push(bytes),
-            Writer::Zstd(writer) => writer.push(bytes),
-            Writer::Brotli(writer) => writer.push(bytes),
             Writer::Bare(out) => {
                 out.extend_from_slice(bytes);
                 out.len()
@@ -54,10 +52,9 @@ impl Encoder {
     pub fn finish(self) -> Option<Vec<u8>> {
         let stored = match self.kind {
             _ if self.is_overfull => return None,
-            Writer::Snappy(writer) => writer.finish(),
+            Writer::Units(units) => units.finish(),
             Writer::Gzip(writer) => writer.finish(),
-            Writer::Zstd(writer) => writer.finish(),
-            Writer::Brotli(writer) => writer.finish(),
+            Writer::Brotli(units) => brotli::end(units.finish()),
             Writer::Bare(out) => out,
         };
         (to_u64(stored.len()) <= self.max).then_some(stored)

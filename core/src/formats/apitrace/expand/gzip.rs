@@ -339,22 +339,12 @@ impl Default for Writer {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Container;
+    use super::super::tests::{expand_all, noise};
     use super::*;
 
-    /// Bytes that compress a little.
-    fn noise(len: u32) -> Vec<u8> {
-        (0..len).map(|i| i.wrapping_mul(i).to_le_bytes()[1] & 0x3f).collect()
-    }
-
     fn read(file: &[u8]) -> (Vec<u8>, Vec<Fault>) {
-        let source = Source::new(file);
-        let mut members = Members::new(&source);
-        let (mut bytes, mut faults) = (Vec::new(), Vec::new());
-        while let Some(block) = members.next(Vec::new()) {
-            bytes.extend(block.bytes);
-            faults.extend(block.fault);
-        }
-        (bytes, faults)
+        expand_all(file, Container::Gzip)
     }
 
     #[test]

@@ -20,6 +20,7 @@ mod fault;
 mod gzip;
 mod snappy;
 mod start;
+mod units;
 pub mod zstd;
 
 pub use bare::add_chunks;
@@ -317,4 +318,25 @@ fn search_budget(limits: &Limits) -> Budget {
 /// Returns a span of the file.
 pub(crate) const fn stored(start: u64, end: u64) -> Span {
     Span::new(Layer::stored(0), start, end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Bytes that compress a little.
+    pub(super) fn noise(len: u32) -> Vec<u8> {
+        (0..len).map(|i| i.wrapping_mul(i).to_le_bytes()[1] & 0x3f).collect()
+    }
+
+    /// Expands a file; returns its faults, too.
+    pub(super) fn expand_all(file: &[u8], container: Container) -> (Vec<u8>, Vec<Fault>) {
+        let source = Source::new(file);
+        let (mut bytes, mut faults) = (Vec::new(), Vec::new());
+        for block in Expansion::new(&source, container, &Limits::default()) {
+            bytes.extend(block.bytes);
+            faults.extend(block.fault);
+        }
+        (bytes, faults)
+    }
 }

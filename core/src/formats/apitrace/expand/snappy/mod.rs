@@ -36,7 +36,7 @@ mod writer;
 pub use self::inserted::find as find_insertion;
 pub use self::search::plausible_len as plausible_chunk_len;
 
-pub(super) use writer::{Writer, plain_header};
+pub(super) use writer::{plain_header, writer};
 
 use super::blank::Blank;
 use super::{Block, Fault, Parts, stored};
@@ -279,7 +279,7 @@ mod tests {
 
     /// A file of these bytes, and where its chunks begin; the last place is its end.
     fn file_of(bytes: &[u8]) -> (Vec<u8>, Vec<u64>) {
-        let mut writer = Writer::default();
+        let mut writer = writer();
         writer.push(bytes);
         let file = [b"at".as_slice(), &writer.finish()].concat();
         let mut starts = vec![MAGIC_LEN];
@@ -293,7 +293,7 @@ mod tests {
     fn chunks_that_are_written_hold_at_most_a_mebibyte_and_are_read_again() {
         let sample: Vec<u8> = (0..5000_u32).flat_map(|i| (i / 7 % 251).to_le_bytes()).collect();
         let bytes = sample.repeat(120);
-        let mut writer = Writer::default();
+        let mut writer = writer();
         bytes.chunks(777_777).for_each(|piece| _ = writer.push(piece));
         let file = [b"at".as_slice(), &writer.finish()].concat();
         let source = Source::new(&file);

@@ -16,7 +16,7 @@ mod seek_table;
 mod writer;
 
 pub use seek_table::{encode_seek_table, seek_table_span};
-pub(super) use writer::Writer;
+pub(super) use writer::writer;
 
 use super::blank::Blank;
 use super::{Block, Fault, STEP, stored};
@@ -351,7 +351,7 @@ mod tests {
     #[test]
     fn frames_are_written_read_and_found_again() {
         let bytes = noise(5_000_000_u32);
-        let mut writer = Writer::default();
+        let mut writer = writer();
         bytes.chunks(123_456).for_each(|piece| _ = writer.push(piece));
         let mut file = writer.finish();
         let lengths = frame_lengths(&Source::new(&file), &Limits::default());
@@ -387,7 +387,7 @@ mod tests {
     #[test]
     fn a_block_before_one_of_another_length_is_kept() {
         let bytes = noise(2 << 20);
-        let mut writer = Writer::default();
+        let mut writer = writer();
         writer.push(&bytes);
         let file = writer.finish();
         let mut starts = vec![frame::first_block(&Source::new(&file), 0).unwrap()];

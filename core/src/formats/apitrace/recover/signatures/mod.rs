@@ -26,6 +26,7 @@ use flate2::{Decompress, FlushDecompress};
 
 use crate::formats::apitrace::decode::definitions::Definitions;
 use crate::formats::apitrace::decode::grammar::Space;
+use crate::formats::apitrace::decode::raw::Raw;
 use crate::formats::apitrace::decode::tracker::StreamTracker;
 use crate::kit::num::to_usize;
 use by_use::find_by_use;
@@ -215,36 +216,11 @@ fn unpack(packed: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// The unread bytes of the tables.
-struct Reader<'a>(&'a [u8]);
-
-impl<'a> Reader<'a> {
-    fn uint(&mut self) -> Option<u64> {
-        let mut value = 0_u64;
-        for shift in (0..64).step_by(7) {
-            let (byte, rest) = self.0.split_first()?;
-            self.0 = rest;
-            value |= u64::from(byte & 0x7f).checked_shl(shift)?;
-            if byte & 0x80 == 0 {
-                return Some(value);
-            }
-        }
-        None
-    }
-
-    fn bytes(&mut self) -> Option<&'a [u8]> {
-        let len = self.uint()?;
-        let (bytes, rest) = self.0.split_at_checked(to_usize(len))?;
-        self.0 = rest;
-        Some(bytes)
-    }
-}
-
 /// Returns the number of items of a definition.
 fn item_count(space: Space, raw: &[u8]) -> Option<u64> {
-    let mut reader = Reader(raw);
+    let mut reader = Raw(raw);
     if matches!(space, Space::Function | Space::Struct) {
-        reader.bytes()?;
+        reader.name()?;
     }
     reader.uint()
 }

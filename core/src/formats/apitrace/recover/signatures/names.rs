@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use super::{Reader, TABLES};
+use super::TABLES;
 use crate::formats::apitrace::decode::grammar::Space;
+use crate::formats::apitrace::decode::raw::Raw;
 
 /// The names that tracers write.
 #[derive(Debug, Default)]
@@ -31,14 +32,14 @@ pub fn known_names() -> &'static KnownNames {
 impl KnownNames {
     /// Adds the names of a definition, as a stream stores it after its id.
     fn add(&mut self, space: Space, raw: &'static [u8]) -> Option<()> {
-        let mut reader = Reader(raw);
+        let mut reader = Raw(raw);
         match space {
-            Space::Function => _ = self.calls.insert(reader.bytes()?),
-            Space::Struct => _ = self.parts.insert(reader.bytes()?),
+            Space::Function => _ = self.calls.insert(reader.name()?),
+            Space::Struct => _ = self.parts.insert(reader.name()?),
             Space::Enum | Space::Bitmask | Space::Frame => {}
         }
         for _ in 0..reader.uint()? {
-            let name = reader.bytes()?;
+            let name = reader.name()?;
             match space {
                 Space::Function | Space::Struct => _ = self.parts.insert(name),
                 // The kind of the number, and the number.

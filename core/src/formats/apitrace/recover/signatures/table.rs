@@ -1,8 +1,9 @@
 //! The table of a build, which is a list of definitions that it shares with other builds.
 
-use super::{Comparison, Reader, SPACES, Signatures, compare_with, item_count};
+use super::{Comparison, SPACES, Signatures, compare_with, item_count};
 use crate::formats::apitrace::decode::definitions::{Definitions, KnownId};
 use crate::formats::apitrace::decode::grammar::Space;
+use crate::formats::apitrace::decode::raw::Raw;
 use crate::kit::num::to_usize;
 use crate::kit::words::plural;
 
@@ -31,14 +32,14 @@ struct Run {
 
 impl Tables {
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
-        let mut reader = Reader(bytes);
+        let mut reader = Raw(bytes);
         let mut pool = Vec::new();
         for _ in 0..reader.uint()? {
-            pool.push(Box::from(reader.bytes()?));
+            pool.push(Box::from(reader.name()?));
         }
         let mut stored = Vec::new();
         for _ in 0..reader.uint()? {
-            let name = String::from_utf8_lossy(reader.bytes()?).into_owned();
+            let name = String::from_utf8_lossy(reader.name()?).into_owned();
             let mut runs: [Vec<Run>; SPACES.len()] = Default::default();
             for of_space in &mut runs {
                 for _ in 0..reader.uint()? {
