@@ -190,12 +190,6 @@ impl StreamReader<'_> {
         if base == origin && self.try_sync(bytes, base, Tolerance::Close, at_end).is_ok() {
             return Ok(base);
         }
-        for index in 0..bytes.len().min(to_usize(CLOSE)) {
-            let (rest, place) = bytes_at(bytes, base, index);
-            if self.try_sync(rest, place, Tolerance::Strict, at_end).is_ok() {
-                return Ok(place);
-            }
-        }
         let window_max = self.limits.count_of(&SEEK_WINDOW);
         let is_thorough = self.attempts.searched_thoroughly.is_some()
             && self.attempts.searched_thoroughly == self.faults.damages.last().map(|one| one.start);

@@ -111,8 +111,6 @@ pub struct LostId {
 /// The conditions that a place has to meet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tolerance {
-    /// No definition was lost, and no thread is new.
-    Strict,
     /// Many definitions may be lost: the damage ends hereabouts.
     Close,
     /// Some definitions may be lost.
@@ -151,7 +149,7 @@ pub fn probe_position(
     }
     let mut readings = Readings::default();
     let tries = match tolerance {
-        Tolerance::Strict | Tolerance::Far => READINGS,
+        Tolerance::Far => READINGS,
         Tolerance::Close | Tolerance::Thorough => READINGS_CLOSE,
     };
     let mut best = Best::default();
@@ -168,13 +166,11 @@ pub fn probe_position(
             Tried::Fits { sync, events, .. } => best.offer(sync, events),
             Tried::Fails => {}
         }
-        if tolerance == Tolerance::Strict || !readings.advance() {
+        if !readings.advance() {
             break;
         }
     }
-    // A strict search tries no other reading, which may be better.
-    let best = best.sync.filter(|_| tolerance != Tolerance::Strict);
-    best.map_or(ProbeResult::Rejected, ProbeResult::Sync)
+    best.sync.map_or(ProbeResult::Rejected, ProbeResult::Sync)
 }
 
 /// The result of one reading of a place.
@@ -243,10 +239,7 @@ fn try_reading(
     // Where the stream ends in what is read as a definition, it may go on if the id was lost.
     let may_go_on = ran_out && !is_complete && sink.defining.is_in_latest_event;
     let events = sink.events;
-    let run = match tolerance {
-        Tolerance::Strict => None,
-        _ => find_first_number_of_run(&events, context, start, !lost.is_empty()),
-    };
+    let run = find_first_number_of_run(&events, context, start, !lost.is_empty());
     // Where a run ends, another reading of what was lost may lead on.
     let is_sure = !may_go_on && (first.is_some() || lost.is_empty());
     match first.or(run) {

@@ -127,7 +127,6 @@ impl<'a> ProbeSink<'a> {
             threads: ThreadBound {
                 seen: context.calls.threads,
                 new: match tolerance {
-                    Tolerance::Strict => 0,
                     Tolerance::Close | Tolerance::Far if is_begun => NEW_THREADS,
                     Tolerance::Close | Tolerance::Far | Tolerance::Thorough => NEW_THREADS_MAX,
                 },
