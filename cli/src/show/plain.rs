@@ -24,7 +24,7 @@ const CAUSES: [(&str, &[&str]); 16] = [
     ("other text stands after the recording", &["TR0008"]),
     ("still being written", &["CM0005"]),
     ("several recordings are in one file", &["PD0037", "AT1005"]),
-    ("a block is there twice", &["CM0101", "AT8010"]),
+    ("a block is there twice", &["CM0101", "AT8010", "OV1007"]),
     ("other bytes were put into the recording", &["CM0102"]),
     ("a part never reached the disk", &["CM0105"]),
     ("a part is missing", &["CM0103", "PD0032", "PD0034"]),

@@ -73,6 +73,15 @@ fn without_parts() -> Vec<u8> {
     recording.build().bytes
 }
 
+/// A tracepoint whose TRACING_DATA is gone, as is its format.
+fn without_formats() -> Vec<u8> {
+    let traced = built("tracepoint");
+    let content = traced.features.iter().find(|one| one.number == feature_bit::TRACING_DATA);
+    let mut bytes = traced.without_feature(feature_bit::TRACING_DATA);
+    bytes[content.unwrap().section.clone()].fill(0);
+    bytes
+}
+
 /// Two events: records of one store their id first, those of the other after three fields.
 fn mismatched() -> Vec<u8> {
     let first = Attr::cpu_clock(TYPE | sample_type::IDENTIFIER).with_ids(&[11]);
@@ -272,7 +281,7 @@ pub fn specimens() -> Vec<Specimen> {
             bytes
         }),
         Specimen::new("PD0018", ids_odd),
-        Specimen::new("PD0019", built("tracepoint").without_feature(feature_bit::TRACING_DATA)),
+        Specimen::new("PD0019", without_formats()),
         Specimen::new("PD0020", version1),
         Specimen::new("PD0021", plain.with_byte(5, plain.bytes[5] ^ 8)),
         Specimen::new("PD0022", features.data_offset(112)),

@@ -104,8 +104,8 @@ impl Indexed {
     }
 }
 
-/// Finds the events of a pipe without EVENT_DESC; `None` if none is missing, or if there is none
-/// and the samples cannot be read.
+/// Finds the events of a pipe without EVENT_DESC; `None` if nothing is missing, or if nothing tells
+/// them and no sample needs them.
 pub fn find_indexed(file: &RecordFile<'_>, limits: &Limits) -> Option<Indexed> {
     let found = Found::gather(file, limits)?;
     let groups = found.groups();
