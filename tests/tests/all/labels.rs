@@ -212,6 +212,24 @@ fn noise_at_the_end_of_an_attr_and_in_what_follows_is_not_said_to_be_inserted() 
     assert_eq!(found, [""; 0]);
 }
 
+#[test]
+fn bytes_that_an_attr_lost_are_not_said_to_be_as_a_damaged_copy_has_them() {
+    let (subject, original) = of_perf("pipe_features");
+    let records = &original.files[0].1;
+    // The attr, and its copy in EVENT_DESC.
+    let attr = &records[24..24 + 128];
+    let copy = records.windows(attr.len()).rposition(|part| part == attr).unwrap();
+    let mut wrong = Vec::new();
+    for at in 0..attr.len() - 16 {
+        // A bit of the copy, among the bytes that are lost.
+        let steps = [(Kind::Bit, 0, (copy + at + 7, 1)), (Kind::Drop, 0, (24 + at, 16))];
+        let mut dice = Dice::seeded(SEED ^ at as u64);
+        let Some(damaged) = damage_at(&original.files, &steps, &mut dice) else { continue };
+        wrong.extend(false_label(subject, original, &damaged));
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
 /// Bytes of a lost beginning, at most: header and attrs of a short perf.data, and some records.
 const BEGINNING: usize = 300;
 

@@ -62,7 +62,8 @@ fn find_changed(source: &Source<'_>) -> Option<Vec<Reading>> {
         let (lost, left) = rest.split_at_checked(len)?;
         let change = Change { range: at..at, insert: lost.to_vec() };
         let is_here = stored.starts_with(left) && is_followed(left.len());
-        is_here.then(|| Reading::lost(0, change, true))
+        // EVENT_DESC is the only copy, and may be damaged itself.
+        is_here.then(|| Reading::lost(0, change, false))
     });
     let readings = inserted.into_iter().chain(missing);
     Some(readings.map(|reading| reading.witness(section.span(0), DESCRIBED)).collect())
