@@ -72,15 +72,63 @@ fn with_stream(trace: &Trace, place: usize, stream: Vec<u8>) -> Trace {
     damaged
 }
 
+/// What blocks cost in all cases, besides the events that they hit.
+#[derive(Default)]
+struct Costs {
+    cases: usize,
+    hit: usize,
+    lost: usize,
+    added: usize,
+    refused: usize,
+    worst: Vec<String>,
+}
+
+impl Costs {
+    /// Repairs a stream of which `hit` events were hit; a case that costs more than `most`, lost
+    /// and added, is named.
+    fn add(
+        &mut self,
+        (trace, place): &(Trace, usize),
+        (case, damaged): (String, Vec<u8>),
+        hit: usize,
+        most: [usize; 2],
+    ) {
+        let (repair, target) = with_stream(trace, *place, damaged).mended(&Options::default());
+        self.cases += 1;
+        if [Outcome::CannotRepair, Outcome::Incomplete].contains(&repair.outcome) {
+            self.refused += 1;
+            return;
+        }
+        let (whole, target) = (stream(trace, *place), stream(&target, *place));
+        let (lost, added) = (missing(whole, target).saturating_sub(hit), missing(target, whole));
+        self.hit += hit;
+        self.lost += lost;
+        self.added += added;
+        if lost > most[0] || added > hit + most[1] {
+            self.worst.push(format!("{case}: {hit} hit, {lost} lost, {added} added"));
+        }
+    }
+
+    /// Few cases are refused, no more events added than hit, and one in so many of these lost.
+    fn judge(&self, one_in: usize) {
+        let Self { cases, hit, lost, added, refused, worst } = self;
+        notice::say(&format!(
+            "blocks of streams, seed {SEED}, {cases} cases: {hit} events hit, {lost} others lost, \
+             {added} added, {refused} refused; {worst:#?}"
+        ));
+        let is_kept = lost * one_in <= *hit && added <= hit && refused * 50 <= *cases;
+        assert!(is_kept, "{worst:#?}");
+    }
+}
+
 #[test]
 fn a_lost_or_overwritten_block_costs_no_event_outside_it() {
     let traces = traces();
-    let (mut touched, mut lost, mut added, mut refused, mut cases) = (0, 0, 0, 0, 0);
-    let mut worst = Vec::new();
+    let mut costs = Costs::default();
     for case in Share::one_in(8).of(0..CASES) {
         let mut random = Random(SEED ^ u64::try_from(case).unwrap() << 20);
-        let (trace, place) = &traces[case % traces.len()];
-        let whole = stream(trace, *place);
+        let of = &traces[case % traces.len()];
+        let whole = stream(&of.0, of.1);
         let len = 1 + random.below(600.min(whole.len() / 4));
         let at = 8 + random.below(whole.len() - 8 - len);
         let mut bytes = whole.to_vec();
@@ -89,41 +137,22 @@ fn a_lost_or_overwritten_block_costs_no_event_outside_it() {
             1 => bytes[at..at + len].fill(0),
             _ => bytes[at..at + len].fill_with(|| u8::try_from(random.below(256)).unwrap()),
         }
-        let (repair, target) = with_stream(trace, *place, bytes).mended(&Options::default());
-        cases += 1;
-        if [Outcome::CannotRepair, Outcome::Incomplete].contains(&repair.outcome) {
-            refused += 1;
-            continue;
-        }
         let tagged: Vec<_> = whole.iter().map(|byte| (*byte, None)).collect();
         let hit = event_spans(&tagged).into_iter();
         let hit = hit.filter(|(start, end)| *start < at + len && at < *end).count();
-        let target = stream(&target, *place);
-        let beyond = missing(whole, target).saturating_sub(hit);
-        let new = missing(target, whole);
-        touched += hit;
-        lost += beyond;
-        added += new;
-        if beyond > 2 || new > hit + 8 {
-            worst.push(format!("{case}: {len} at {at:#x}: {hit} hit, {beyond} lost, {new} added"));
-        }
+        costs.add(of, (format!("{case}: {len} at {at:#x}"), bytes), hit, [2, 8]);
     }
-    notice::say(&format!(
-        "blocks of streams, seed {SEED}, {cases} cases: {touched} events hit, {lost} others lost, \
-         {added} added, {refused} refused; {worst:#?}"
-    ));
-    assert!(lost * 50 <= touched && added <= touched && refused * 50 <= cases, "{worst:#?}");
+    costs.judge(50);
 }
 
 #[test]
 fn several_lost_or_overwritten_blocks_cost_no_event_outside_them() {
     let traces = traces();
-    let (mut touched, mut lost, mut added, mut refused, mut cases) = (0, 0, 0, 0, 0);
-    let mut worst = Vec::new();
+    let mut costs = Costs::default();
     for case in Share::one_in(8).of(0..CASES) {
         let mut random = Random(SEED ^ u64::try_from(case).unwrap() << 32);
-        let (trace, place) = &traces[case % traces.len()];
-        let whole = stream(trace, *place);
+        let of = &traces[case % traces.len()];
+        let whole = stream(&of.0, of.1);
         let mut bytes = whole.to_vec();
         for _ in 0..2 + random.below(7) {
             let len = 1 + random.below(400.min(bytes.len() / 16));
@@ -133,32 +162,12 @@ fn several_lost_or_overwritten_blocks_cost_no_event_outside_them() {
                 _ => bytes[at..at + len].fill_with(|| u8::try_from(random.below(256)).unwrap()),
             }
         }
-        let damaged = with_stream(trace, *place, bytes.clone());
-        let (repair, target) = damaged.mended(&Options::default());
-        cases += 1;
-        if [Outcome::CannotRepair, Outcome::Incomplete].contains(&repair.outcome) {
-            refused += 1;
-            continue;
-        }
         // Whatever the damage spared is still there somewhere.
         let spared = |event: &[u8]| bytes.windows(event.len()).any(|window| window == event);
-        let all = events(whole);
-        let hit = all.keys().filter(|event| !spared(event)).count();
-        let target = stream(&target, *place);
-        let beyond = missing(whole, target).saturating_sub(hit);
-        let new = missing(target, whole);
-        touched += hit;
-        lost += beyond;
-        added += new;
-        if beyond > 8 || new > hit + 16 {
-            worst.push(format!("{case}: {hit} hit, {beyond} lost, {new} added"));
-        }
+        let hit = events(whole).keys().filter(|event| !spared(event)).count();
+        costs.add(of, (case.to_string(), bytes), hit, [8, 16]);
     }
-    notice::say(&format!(
-        "several blocks of streams, seed {SEED}, {cases} cases: {touched} events hit, {lost} \
-         others lost, {added} added, {refused} refused; {worst:#?}"
-    ));
-    assert!(lost * 25 <= touched && added <= touched && refused * 50 <= cases, "{worst:#?}");
+    costs.judge(25);
 }
 
 #[test]
