@@ -154,7 +154,7 @@ fn build_fix(reading: &Reading, is_proven: bool) -> Fix {
             (Safety::Exact, format!("insert {} as their copies have them", byte_count(added)))
         }
         Cause::Missing => {
-            (Safety::Lossy, format!("insert {}, from their only copy or as zeros", byte_count(added)))
+            (Safety::Lossy, format!("insert {}, zeros where nothing tells them", byte_count(added)))
         }
     };
     let is_exact = is_proven && reading.is_determined && !reading.witnesses.is_empty();
