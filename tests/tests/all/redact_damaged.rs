@@ -15,7 +15,7 @@ use tracemend_tests::forge::apitrace::{Container, Stream, Value};
 use tracemend_tests::known_originals::damage::damage;
 use tracemend_tests::known_originals::{Dice, Files, Original, SUBJECTS, Subject, set};
 use tracemend_tests::notice;
-use tracemend_tests::sweep::Share;
+use tracemend_tests::sweep::{Share, is_left_to_the_gate};
 
 /// Bytes of the longest originals.
 const LONGEST: usize = 64 << 10;
@@ -256,6 +256,9 @@ fn no_word_is_left_in_a_damaged_recording_of_perf_unless_named() {
 
 #[test]
 fn no_word_is_left_in_a_damaged_trace_of_apitrace_unless_named() {
+    if is_left_to_the_gate("no word is left in a damaged trace of apitrace unless named") {
+        return;
+    }
     leaves_no_word("apitrace");
 }
 
@@ -266,6 +269,9 @@ fn no_word_is_left_in_a_damaged_trace_of_ovni_unless_named() {
 
 #[test]
 fn no_word_is_left_in_a_damaged_log_of_qemu_unless_named() {
+    if is_left_to_the_gate("no word is left in a damaged log of qemu unless named") {
+        return;
+    }
     leaves_no_word("qemu");
 }
 

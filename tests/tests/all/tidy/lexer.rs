@@ -43,12 +43,11 @@ struct Lexer<'a> {
 }
 
 impl Lexer<'_> {
-    /// Takes one piece or one character of white space; false at the end.
+    /// Takes the white space before a piece and the piece; false at the end.
     fn step(&mut self) -> bool {
+        self.advance(self.rest.len() - self.rest.trim_start().len());
         let Some(first) = self.rest.chars().next() else { return false };
-        if first.is_whitespace() {
-            self.advance(first.len_utf8());
-        } else if self.rest.starts_with("//") {
+        if self.rest.starts_with("//") {
             let length = self.rest.find('\n').unwrap_or(self.rest.len());
             let text = self.rest[2..length].trim_start_matches(['/', '!']).to_owned();
             self.push(Kind::Comment, text, length);
@@ -97,6 +96,9 @@ struct Literal {
 
 impl Literal {
     fn find(rest: &str) -> Option<Self> {
+        if !rest.starts_with(['"', 'b', 'c', 'r']) {
+            return None;
+        }
         let prefix = ["br", "cr", "r", "b", "c", ""].into_iter().find(|prefix| {
             let after = rest.strip_prefix(prefix).unwrap_or_default();
             after.starts_with('"')

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::process::Command;
 
 use crate::tidy::exceptions::{Exceptions, entries};
-use crate::tidy::tree::{File, PASSAGES, TREE, is_own};
+use crate::tidy::tree::{File, TREE, is_own, passages_of};
 use tracemend_tests::sweep::is_left_to_the_gate;
 
 /// Runs the program and returns its standard output.
@@ -115,8 +115,8 @@ fn texts_with_options(file: &File) -> Vec<String> {
         return lines.filter(|line| !is_foreign(line)).map(str::to_owned).collect();
     }
     let is_product = file.path.starts_with("core/src/") || file.path.starts_with("cli/src/");
-    let passages = PASSAGES.iter().filter(|passage| is_product && passage.path == file.path);
-    passages.map(|passage| passage.text.clone()).collect()
+    let passages = if is_product { passages_of(&file.path) } else { &[] };
+    passages.iter().map(|passage| passage.text.clone()).collect()
 }
 
 #[test]
@@ -221,9 +221,8 @@ fn files_that_are_named_exist() {
     for file in texts().filter(|file| !file.path.ends_with(".toml")) {
         let folder = file.path.rsplit_once('/').map_or("", |(folder, _)| folder);
         let texts = if file.path.ends_with(".rs") {
-            let comments = PASSAGES.iter().filter(|passage| !passage.is_string);
-            let here = comments.filter(|passage| passage.path == file.path);
-            here.map(|passage| passage.text.clone()).collect()
+            let comments = passages_of(&file.path).iter().filter(|passage| !passage.is_string);
+            comments.map(|passage| passage.text.clone()).collect()
         } else {
             vec![file.content.clone()]
         };

@@ -37,11 +37,24 @@ pub(super) static TREE: LazyLock<Tree> = LazyLock::new(|| {
 pub(super) static PIECES: LazyLock<BTreeMap<&str, Vec<Piece>>> =
     LazyLock::new(|| TREE.rust().map(|file| (&*file.path, lexer::split(&file.content))).collect());
 
-/// The passages of all files but the tidy test's own, which lists the words that it forbids.
-pub(super) static PASSAGES: LazyLock<Vec<Passage>> = LazyLock::new(|| {
+/// The passages of each file but the tidy test's own, which lists the words that it forbids.
+static PASSAGES: LazyLock<BTreeMap<&str, Vec<Passage>>> = LazyLock::new(|| {
     let files = TREE.files.iter().filter(|file| !is_own(&file.path));
-    files.flat_map(|file| passages(&file.path, &file.content, PIECES.get(&*file.path))).collect()
+    let read = |file: &'static File| {
+        (&*file.path, passages(&file.path, &file.content, PIECES.get(&*file.path)))
+    };
+    files.map(read).collect()
 });
+
+/// Returns the passages of all files.
+pub(super) fn all_passages() -> impl Iterator<Item = &'static Passage> {
+    PASSAGES.values().flatten()
+}
+
+/// Returns the passages of the file at `path`.
+pub(super) fn passages_of(path: &str) -> &'static [Passage] {
+    PASSAGES.get(path).map_or(&[], Vec::as_slice)
+}
 
 impl Tree {
     /// Reads the files below `root` that git tracks or would add.

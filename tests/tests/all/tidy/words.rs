@@ -1,7 +1,7 @@
 //! Rates of words that strangers stumble over, and traps of grammar.
 
 use crate::tidy::exceptions::{Exceptions, count, number};
-use crate::tidy::tree::PASSAGES;
+use crate::tidy::tree::all_passages;
 
 /// Counts of the words that are rationed.
 #[derive(Clone, Copy, Debug, Default)]
@@ -80,7 +80,7 @@ fn words(passage: &str) -> Vec<Word> {
 #[test]
 fn rationed_words_stay_below_their_rates() {
     let mut counts = Counts::default();
-    for passage in PASSAGES.iter() {
+    for passage in all_passages() {
         counts.add(&passage.text);
     }
     eprintln!("{} words of comments, strings and documents; per 10,000:", counts.words);
@@ -195,7 +195,7 @@ fn one_with_plural(text: &str) -> Option<usize> {
 fn no_passage_has_a_trap() {
     let mut found = Vec::new();
     let mut exceptions = Exceptions::new("trap");
-    for passage in PASSAGES.iter() {
+    for passage in all_passages() {
         for trap in TRAPS {
             let Some(at) = (trap.find)(&passage.text) else { continue };
             let fits =
@@ -285,7 +285,7 @@ fn counts_agree_with_their_nouns() {
     let mut found = Vec::new();
     let mut exceptions = Exceptions::new("plural");
     let is_product = |path: &str| path.starts_with("core/src/") || path.starts_with("cli/src/");
-    for passage in PASSAGES.iter().filter(|passage| is_product(&passage.path)) {
+    for passage in all_passages().filter(|passage| is_product(&passage.path)) {
         let at = placeholder_with_plural(&passage.text).filter(|_| passage.is_string);
         let Some(at) = at else { continue };
         let fits =

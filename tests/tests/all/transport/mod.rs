@@ -331,6 +331,9 @@ const HIGH_MANY: usize = 128;
 
 #[test]
 fn a_conversion_of_characters_is_found_beside_any_damage() {
+    if is_left_to_the_gate("a conversion of characters is found beside any damage") {
+        return;
+    }
     let sets = || WAYS.iter().filter(|(name, _)| name.ends_with("to UTF-8"));
     assert_eq!(sets().count(), 4);
     let (mut cases, mut lost) = (0, Vec::new());
