@@ -235,6 +235,24 @@ fn bytes_that_an_attr_lost_are_not_said_to_be_as_a_damaged_copy_has_them() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
+#[test]
+fn words_of_a_header_in_place_of_zeros_are_as_old_as_the_recording() {
+    let mut wrong = Vec::new();
+    for name in ["old_header", "big_old_header", "plain", "two_events_by_id", "no_ids"] {
+        let (subject, original) = of_perf(name);
+        // The header and the first attr, by words.
+        let words = (8..0x98).step_by(8);
+        let pairs = words.clone().flat_map(|one| words.clone().map(move |two| (one, two)));
+        for (one, two) in share(subject, 2).of(pairs) {
+            let steps = [one, two].map(|at| (Kind::Zeros, 0, (at, 8)));
+            let mut dice = Dice::seeded(SEED);
+            let Some(damaged) = damage_at(&original.files, &steps, &mut dice) else { continue };
+            wrong.extend(false_label(subject, original, &damaged));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
 /// Bytes of a lost beginning, at most: header and attrs of a short perf.data, and some records.
 const BEGINNING: usize = 300;
 

@@ -99,7 +99,8 @@ pub(super) fn correct_magic(peek: Peek<'_>, magic: &[u8; 8]) -> Option<Correctio
     })
 }
 
-/// Corrects `header.size`: 16 if records follow it, else 104 if the header has sections.
+/// Corrects `header.size`: 16 if records follow it, else 72 if a section begins where newer headers
+/// have feature bits, else 104.
 pub(super) fn correct_size(peek: Peek<'_>) -> Option<Correction> {
     let size = peek.u64(field::SIZE)?;
     let is_pipe = follows_pipe_header(peek);
@@ -109,12 +110,14 @@ pub(super) fn correct_size(peek: Peek<'_>) -> Option<Correction> {
         HEADER_SIZE_PIPE if is_pipe || !has_attr_size(peek) => return None,
         HEADER_SIZE_OLD if !begins_after_flags(peek) => return None,
         _ if is_pipe => HEADER_SIZE_PIPE,
-        _ if peek.len() >= HEADER_SIZE => HEADER_SIZE,
-        _ => return None,
+        _ if peek.len() < HEADER_SIZE => return None,
+        _ if begins_among_flags(peek) => HEADER_SIZE_OLD,
+        _ => HEADER_SIZE,
     };
     let correction = Correction::new(Part::HeaderSize).word(field::SIZE, size, value);
     Some(match value {
         HEADER_SIZE_PIPE => correction.witness(HEADER_SIZE_PIPE, 8, "record after a pipe header"),
+        HEADER_SIZE_OLD => correction.witness(field::ATTRS, 32, "sections in place of flags"),
         _ => correction.witness(field::ATTRS, 32, "sections that a pipe header lacks"),
     })
 }
@@ -148,6 +151,13 @@ fn follows_pipe_header(peek: Peek<'_>) -> bool {
         }
     }
     seen > 0
+}
+
+/// Whether attrs or data begin where a header of 104 bytes has feature bits.
+fn begins_among_flags(peek: Peek<'_>) -> bool {
+    let sections = [field::ATTRS, field::DATA].into_iter().filter_map(|at| peek.section(at));
+    let mut filled = sections.filter(|section| section.size > 0);
+    filled.any(|section| (HEADER_SIZE_OLD..HEADER_SIZE).contains(&section.offset))
 }
 
 /// Whether a header of 72 bytes is one of 104: everything begins after the flags, and there are
