@@ -7,6 +7,7 @@ use tracemend_tests::forge::perf::rot;
 use tracemend_tests::forge::perf::{
     Attr, Built, Order, RecordSpan, Recording, by_name, feature_bit, sample_type as bit,
 };
+use tracemend_tests::judge::perf::Perf;
 use tracemend_tests::mended::{mended, mended_as};
 
 const TYPE: u64 = bit::IP | bit::TID | bit::TIME | bit::IDENTIFIER;
@@ -178,6 +179,45 @@ fn a_type_that_the_perf_of_a_pipe_did_not_have_is_damaged() {
         assert_eq!(codes_of(&repair), ["PD1007"], "{found}");
         assert_eq!(repair.outcome, Outcome::RepairedWithLoss, "{found}");
     }
+}
+
+#[test]
+fn a_name_for_another_event_is_not_given_to_the_only_one() {
+    const EVENT_UPDATE: u32 = 78;
+    let perf = Perf::find_or_skip();
+    let folder = tempfile::tempdir().unwrap();
+    let shown = |bytes: &[u8]| {
+        let path = folder.path().join("perf.data");
+        std::fs::write(&path, bytes).unwrap();
+        perf.as_ref().map(|perf| perf.samples_by_event(&path))
+    };
+    let pipe = std::fs::read(corpus("pipe.data")).unwrap();
+    let sound = shown(&pipe);
+    let records = rot::records(&pipe, 16..pipe.len(), true);
+    let updates: Vec<_> = records.iter().filter(|(of, _)| *of == EVENT_UPDATE).collect();
+    assert!(updates.len() > 2, "{}", updates.len());
+    let mut is_misled = perf.is_none();
+    for (_, record) in updates {
+        let id = record.start + 16..record.start + 24;
+        for at in id.clone() {
+            let mut damaged = pipe.clone();
+            damaged[at] ^= 0x41;
+            let (repair, target) = mended(&damaged);
+            assert_eq!(codes_of(&repair), ["PD2003"], "{at:#x}");
+            assert!(target == pipe, "{at:#x}");
+        }
+        // The unit of the event becomes a name, and its id that of no event.
+        let mut damaged = pipe.clone();
+        damaged[record.start + 8] = 2;
+        damaged[id].fill(0x5d);
+        damaged[record.start + 24..record.start + 32].copy_from_slice(b"another\0");
+        let (repair, target) = mended(&damaged);
+        assert_eq!(codes_of(&repair), ["PD2003"]);
+        assert_eq!(target.len() + record.len(), pipe.len());
+        assert_eq!(shown(&target), sound);
+        is_misled |= shown(&damaged) != sound;
+    }
+    assert!(is_misled, "perf shows none of the names");
 }
 
 #[test]

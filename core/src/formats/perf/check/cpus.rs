@@ -37,18 +37,18 @@ impl CpuCheck<'_> {
                 "nr_cpus_available is {available}, but CPU_TOPOLOGY has {}",
                 right.available
             );
-            // Damage that reached both numbers left none that is possible.
+            // Of a number that is possible nothing tells whether it is the right one.
             let is_possible = (1..=right.available).contains(&online);
             let right = if is_possible { Cpus { online, ..right } } else { right };
             let rule = self.check.rule_of_stop(feature::CPU_TOPOLOGY);
-            self.push_wrong((rule, message), *section, right, report);
+            self.push_wrong((rule, message), (*section, !is_possible), right, report);
             return Some(right);
         }
         if online > available {
             let message =
                 format!("nr_cpus_online is {online}, more than nr_cpus_available ({available})");
             let rule = self.check.rule_of_stop(feature::NRCPUS);
-            self.push_wrong((rule, message), *section, right, report);
+            self.push_wrong((rule, message), (*section, true), right, report);
             return Some(right);
         }
         None
@@ -64,16 +64,23 @@ impl CpuCheck<'_> {
     fn push_wrong(
         &self,
         (rule, message): (&'static Rule, String),
-        section: Section,
+        (section, sets_both): (Section, bool),
         right: Cpus,
         report: &mut Report,
     ) {
         let rule = if self.check.is_strict() { &rules::FEATURE_FATAL } else { rule };
         let span = Span::sized(FILE, section.offset, NRCPUS_SIZE);
-        let bytes = repair::cpu_counts(right, self.check.recording.order());
         let Cpus { available, online } = right;
-        let summary = format!("set nr_cpus_available to {available}, nr_cpus_online to {online}");
-        let fix = Fix::new(Safety::Exact, summary, vec![Edit::replace(span, bytes)]);
+        let order = self.check.recording.order();
+        let mut summary = format!("set nr_cpus_available to {available}");
+        let edit = if sets_both {
+            summary += &format!(", nr_cpus_online to {online}");
+            Edit::replace(span, repair::cpu_counts(right, order))
+        } else {
+            let place = Span::sized(FILE, section.offset, NRCPUS_SIZE / 2);
+            Edit::replace(place, repair::u32_bytes(available, order).to_vec())
+        };
+        let fix = Fix::new(Safety::Exact, summary, vec![edit]);
         let fix = self.placed.inside.iter().filter(|(bit, _)| *bit == feature::CPU_TOPOLOGY).fold(
             fix,
             |fix, (_, topology)| {

@@ -209,7 +209,7 @@ impl RecordCheck {
         if record.frame.kind == kind::HEADER_FEATURE {
             self.check_feature(record, map, report);
         }
-        match self.events.read_fields(record) {
+        match self.events.judge_fields(record) {
             Ok(Some(time)) => self.observe_time(time, record, map, report),
             Ok(None) => self.counters.observe(record, self.events.order()),
             Err(error) => {

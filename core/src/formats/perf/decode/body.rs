@@ -45,6 +45,15 @@ pub enum BodyError {
         /// The bytes of the field.
         span: Span,
     },
+    /// An id is that of no event.
+    Unknown {
+        /// The field.
+        label: &'static str,
+        /// Its value.
+        value: u64,
+        /// The bytes of the field.
+        span: Span,
+    },
     /// A count is 0, but there always is an entry.
     Zero {
         /// The field.
@@ -76,6 +85,7 @@ impl BodyError {
             Self::Count { label, .. }
             | Self::TooLarge { label, .. }
             | Self::Differs { label, .. }
+            | Self::Unknown { label, .. }
             | Self::Zero { label, .. }
             | Self::NoName { label, .. }
             | Self::Unterminated { label, .. } => label,
@@ -92,6 +102,7 @@ impl BodyError {
             Self::Count { span, .. }
             | Self::TooLarge { span, .. }
             | Self::Differs { span, .. }
+            | Self::Unknown { span, .. }
             | Self::Zero { span, .. }
             | Self::NoName { span, .. }
             | Self::Unterminated { span, .. } => *span,
@@ -117,6 +128,9 @@ impl fmt::Display for BodyError {
             }
             Self::Differs { label, value, right, .. } => {
                 write!(f, "{label} is {value:#x}, expected {right:#x}")
+            }
+            Self::Unknown { label, value, .. } => {
+                write!(f, "{label} is {value:#x}, which no event has")
             }
             Self::Zero { label, .. } => write!(f, "{label} is 0, expected at least 1"),
             Self::NoName { label, .. } => {

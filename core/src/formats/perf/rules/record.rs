@@ -241,14 +241,17 @@ rules! {
             of parameters, the PMU, the clock. The records of the kernel about CoreSight have an \
             unknown flag, version or CPU, those about Intel PT a CPU that cannot exist. The type \
             of an AUXTRACE_ERROR is negative. The numbers in a feature of a pipe contradict one \
-            another, or the CPU_TOPOLOGY of a pipe of perf 7 comes without NRCPUS.",
+            another, or the CPU_TOPOLOGY of a pipe of perf 7 comes without NRCPUS. An EVENT_UPDATE \
+            has an id that the only event does not have.",
         impact: "MMAP, COMM and other records with a name: perf 6.1 reads on past the end, and \
             shows all samples, some with a wrong name. HEADER_FEATURE in a pipe, CPU_MAP and \
             AUXTRACE_INFO: perf script ends there without a sample (exit 234, 242 or 244), or \
-            crashes, as perf 6.1 does at an AUXTRACE_ERROR. Other records: perf may read what \
+            crashes, as perf 6.1 does at an AUXTRACE_ERROR. EVENT_UPDATE: perf shows all samples \
+            under the name in it. Other records: perf may read what \
             follows as their fields.",
         remedy: Remedy::Fix(
-            "Drops the record. Writes a word of AUXTRACE_INFO that the others determine. Adds \
+            "Drops the record. Writes a word of AUXTRACE_INFO that the others determine, and the \
+             id of an EVENT_UPDATE if one byte of it is wrong. Adds \
              NRCPUS if CPU_TOPOLOGY determines it.\n\
              Class: lossy; synthetic for NRCPUS. Cost: the record. Samples may lose the name of \
              their process or binary.\n\

@@ -38,6 +38,11 @@ impl Ids {
         self.runs.iter().rev().find_map(in_run)
     }
 
+    /// Returns all ids.
+    pub(super) fn iter(&self) -> impl Iterator<Item = u64> {
+        self.runs.iter().flatten().map(|(id, _)| *id)
+    }
+
     /// Returns the number of ids, with those that stand twice.
     pub(super) fn len(&self) -> usize {
         self.runs.iter().fold(0, |sum, run| sum.saturating_add(run.len()))

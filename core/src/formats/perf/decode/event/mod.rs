@@ -2,6 +2,7 @@
 
 mod cover;
 mod ids;
+mod update;
 
 use std::collections::BTreeSet;
 

@@ -1,0 +1,53 @@
+//! The id in an EVENT_UPDATE, which gives an event a name, a unit or a scale.
+
+use super::Events;
+use crate::formats::perf::decode::body::BodyError;
+use crate::formats::perf::decode::frame::RecordView;
+use crate::formats::perf::layout::record as kind;
+
+impl Events {
+    /// Reads the fields of a record as [`Self::read_fields`] does, and checks the event that an
+    /// EVENT_UPDATE is about.
+    ///
+    /// # Errors
+    ///
+    /// The first field that does not fit in the record, or an id that is that of no event.
+    pub fn judge_fields(&self, record: &RecordView<'_>) -> Result<Option<u64>, BodyError> {
+        let time = self.read_fields(record)?;
+        self.check_update(record)?;
+        Ok(time)
+    }
+
+    /// Checks that an EVENT_UPDATE is about the event of a recording that has a single one: perf
+    /// gives it the name in each of them, whatever the id is (perf 6.1, util/evlist.c,
+    /// `evlist__id2evsel`). The id 0 stands for the first event.
+    fn check_update(&self, record: &RecordView<'_>) -> Result<(), BodyError> {
+        let is_single = self.attrs.len() == 1 && self.ids.len() > 0 && !self.is_partial;
+        if record.frame.kind != kind::EVENT_UPDATE || !is_single {
+            return Ok(());
+        }
+        let label = "event_update.id";
+        let mut body = record.cursor(self.dialect.order);
+        body.skip(1, 8, "event_update.type")?;
+        let start = body.position();
+        let value = body.u64(label)?;
+        let span = body.since(start);
+        if value == 0 || self.find(value).is_some() {
+            return Ok(());
+        }
+        Err(match self.nearest_id(value) {
+            Some(right) => BodyError::Differs { label, value, right, span },
+            None => BodyError::Unknown { label, value, span },
+        })
+    }
+
+    /// Returns the least id that differs from `id` in a single byte: perf names an event by its
+    /// first id, and the kernel counts upwards.
+    fn nearest_id(&self, id: u64) -> Option<u64> {
+        let differing = |other: u64| {
+            let bytes = (other ^ id).to_le_bytes();
+            bytes.iter().filter(|byte| **byte != 0).count()
+        };
+        self.ids.iter().filter(|other| differing(*other) == 1).min()
+    }
+}
