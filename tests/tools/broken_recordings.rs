@@ -57,6 +57,19 @@ struct Choices {
     paths: Vec<PathBuf>,
 }
 
+/// Returns the names of the formats and of the kinds of damage.
+fn names() -> [Vec<&'static str>; 2] {
+    let formats = SUBJECTS.iter().map(|subject| subject.format.name()).collect();
+    [formats, Kind::ALL.iter().map(|kind| kind.name()).collect()]
+}
+
+/// Returns a name that is that of a format or of a kind of damage; any other would choose all.
+fn one_of_all(name: String) -> String {
+    let all = names().concat();
+    assert!(all.contains(&name.as_str()), "--only {name}: not one of {}", all.join(", "));
+    name
+}
+
 impl Choices {
     fn read() -> Self {
         let mut choices = Self {
@@ -79,7 +92,7 @@ impl Choices {
                 "--cases" => choices.cases = value().parse().unwrap(),
                 "--seed" => choices.seed = value().parse().unwrap(),
                 "--jobs" => choices.jobs = value().parse().unwrap(),
-                "--only" => choices.only.push(value()),
+                "--only" => choices.only.push(one_of_all(value())),
                 "--count" => choices.counts.push(value().parse().unwrap()),
                 "--case" => choices.case = Some(value()),
                 "--record" => choices.records = true,
@@ -99,8 +112,7 @@ impl Choices {
 
     /// Returns the numbers of the cases of a format.
     fn numbers(&self, format: FormatId) -> Vec<Number> {
-        let formats: Vec<&str> = SUBJECTS.iter().map(|subject| subject.format.name()).collect();
-        let kinds: Vec<&str> = Kind::ALL.iter().map(|kind| kind.name()).collect();
+        let [formats, kinds] = names();
         let is_chosen = |name: &str, all: &[&str]| {
             let mut chosen = self.only.iter().filter(|one| all.contains(&one.as_str())).peekable();
             chosen.peek().is_none() || chosen.any(|one| one == name)

@@ -253,6 +253,28 @@ fn words_of_a_header_in_place_of_zeros_are_as_old_as_the_recording() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
+#[test]
+fn a_value_is_not_said_to_be_exact_because_its_neighbour_is() {
+    let mut wrong: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for subject in SUBJECTS {
+        let cases = short_originals(subject).flat_map(|original| {
+            let words = (0..original.files[0].1.len().saturating_sub(8)).step_by(4);
+            words.flat_map(move |at| [0, 1].map(|side| (original, at, side)))
+        });
+        for (original, at, side) in share(subject, 32).of(cases) {
+            // Noise in one word, and a bit of the next one, or the other way round: a value that is
+            // possible still.
+            let (noise, bit) = (at + 4 * side, at + 4 * (1 - side));
+            let steps = [(Kind::Noise, 0, (noise, 4)), (Kind::Bit, 0, (bit, 1))];
+            let mut dice = Dice::seeded(SEED ^ (at * 2 + side) as u64);
+            let Some(damaged) = damage_at(&original.files, &steps, &mut dice) else { continue };
+            let Some(label) = false_label(subject, original, &damaged) else { continue };
+            wrong.entry(subject.format.name()).or_default().push(label);
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
 /// Bytes of a lost beginning, at most: header and attrs of a short perf.data, and some records.
 const BEGINNING: usize = 300;
 

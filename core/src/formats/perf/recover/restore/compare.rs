@@ -39,6 +39,8 @@ struct Verdict {
     is_proven: bool,
     /// Whether perf reads the recording alike with either value.
     is_unused: bool,
+    /// Whether no recorder writes the value that is right into such an attr, either.
+    is_odd: bool,
 }
 
 impl Verdict {
@@ -79,7 +81,7 @@ impl AttrCopies<'_> {
         }
         spread_proof(&mut verdicts);
         let kinds = [&pair.table, &pair.copy].map(|bytes| self.attr(bytes).word(at::TYPE));
-        doubt_zeros(&mut verdicts, kinds.contains(&TYPE_TRACEPOINT.into()));
+        doubt_values(&mut verdicts, kinds.contains(&TYPE_TRACEPOINT.into()));
         self.correct(index, (attr, copy), &verdicts)
     }
 
@@ -151,7 +153,9 @@ impl AttrCopies<'_> {
         let is_right = proof.or_else(guess);
         let differ = self.with_word(&vec![0; base.len()], word, here ^ other);
         let is_unused = odd_values::is_unused(self.attr(&differ));
-        Verdict { word, here, other, is_right, is_proven: proof.is_some(), is_unused }
+        let right = if is_right == Some(true) { &mine } else { &theirs };
+        let is_odd = is_right.is_some() && odd_values::is_odd(self.attr(right), word);
+        Verdict { word, here, other, is_right, is_proven: proof.is_some(), is_unused, is_odd }
     }
 
     /// Returns which of two attrs that differ in one word is proven to be right.
@@ -277,11 +281,11 @@ fn spread_proof(verdicts: &mut [Verdict]) {
     }
 }
 
-/// Takes back the proofs for zeros if both copies are damaged: damage leaves zeros, they are always
-/// possible, and that the other value is wrong does not show that zero is right. Both are damaged
-/// if either has right words, or if a word that recorders write is 0 in the better one. The period
-/// may be: that of a dummy event is 0.
-fn doubt_zeros(verdicts: &mut [Verdict], is_tracepoint: bool) {
+/// Takes back the proofs for zeros and for odd values if both copies are damaged: damage leaves
+/// zeros, they are always possible, and that the other value is wrong does not show that this one
+/// is right. Both are damaged if either has right words, or if a word that recorders write is 0 in
+/// the better one, or one that they leave 0 is not. The period may be: that of a dummy event is 0.
+fn doubt_values(verdicts: &mut [Verdict], is_tracepoint: bool) {
     let has = |right| verdicts.iter().any(|verdict| verdict.is_right == Some(right));
     let is_blank = |verdict: &Verdict| {
         let has_value = match verdict.word {
@@ -291,9 +295,10 @@ fn doubt_zeros(verdicts: &mut [Verdict], is_tracepoint: bool) {
         };
         has_value && verdict.is_right.is_some() && verdict.winner() == 0
     };
-    let are_both_damaged = has(true) && has(false) || verdicts.iter().any(is_blank);
+    let is_wrong = |verdict: &Verdict| verdict.is_odd || is_blank(verdict);
+    let are_both_damaged = has(true) && has(false) || verdicts.iter().any(is_wrong);
     for verdict in verdicts.iter_mut().filter(|_| are_both_damaged) {
-        verdict.is_proven &= verdict.winner() != 0;
+        verdict.is_proven &= verdict.winner() != 0 && !verdict.is_odd;
     }
 }
 
@@ -310,6 +315,7 @@ mod tests {
             is_right: Some(is_right),
             is_proven,
             is_unused: false,
+            is_odd: false,
         };
         let mut verdicts = [
             verdict(8, true, false),
@@ -324,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn zeros_prove_nothing_if_both_copies_are_damaged() {
+    fn zeros_and_odd_values_prove_nothing_if_both_copies_are_damaged() {
         let verdict = |word, is_right, here| Verdict {
             word,
             here,
@@ -332,9 +338,10 @@ mod tests {
             is_right: Some(is_right),
             is_proven: true,
             is_unused: false,
+            is_odd: false,
         };
         let proven = |mut verdicts: [Verdict; 3]| {
-            doubt_zeros(&mut verdicts, false);
+            doubt_values(&mut verdicts, false);
             verdicts.map(|verdict| verdict.is_proven)
         };
         let both = [verdict(0, false, 0), verdict(16, true, 0), verdict(24, true, 2)];
@@ -344,5 +351,8 @@ mod tests {
         // No recorder writes an event without fields of its samples.
         let blank = [verdict(0, true, 1), verdict(24, true, 0), verdict(32, true, 0)];
         assert_eq!(proven(blank), [true, false, false]);
+        let odd = |verdict| Verdict { is_odd: true, ..verdict };
+        let wrong = [verdict(0, true, 1), odd(verdict(24, true, 2)), verdict(32, true, 0)];
+        assert_eq!(proven(wrong), [true, false, false]);
     }
 }

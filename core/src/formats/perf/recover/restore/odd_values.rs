@@ -84,6 +84,12 @@ pub(super) fn is_unused(differ: AttrBytes<'_>) -> bool {
     })
 }
 
+/// Whether one of the values in the eight bytes at `word` is odd.
+pub(super) fn is_odd(attr: AttrBytes<'_>, word: u64) -> bool {
+    let event = Event::of(attr);
+    attr.words().any(|value| value.0.at & !7 == word && event.is_odd(value))
+}
+
 /// Counts the odd values of an attr.
 pub(super) fn count(attr: AttrBytes<'_>) -> u64 {
     let event = Event::of(attr);
