@@ -181,7 +181,8 @@ fn ovni_traces_hold_a_bounded_amount_of_memory() {
     }
 }
 
-/// 1 MB of events that open states, 1 MB of descending clocks, and 20,000 streams.
+/// 1 MB of events that open states, 1 MB of descending clocks, 1 MB of clocks that go back at every
+/// fourth event, and 20,000 streams.
 fn ovni_traces() -> Vec<(&'static str, ovni::Trace)> {
     let thread = || ovni::Thread::new(7, 7).require("nosv", "2.7.0").require("nanos6", "1.1.0");
     let many = |code: &str| {
@@ -190,6 +191,11 @@ fn ovni_traces() -> Vec<(&'static str, ovni::Trace)> {
     };
     let descending = (0..87_000_u64).fold(ovni::Stream::default().begin(0), |stream, number| {
         stream.event(0, "OB.", 1_000_000 - number, b"")
+    });
+    // An outline of the clocks is one finding with an edit for each of them.
+    let turning = (0..21_000_u64).fold(ovni::Stream::default().begin(0), |stream, number| {
+        let stream = stream.event(0, "VHw", number, b"").event(0, "VS[", 1_030, b"");
+        stream.event(0, "VSn", 1_040, b"").event(0, "VPr", 1_050, b"")
     });
     let files = (1..=20_000_u32).flat_map(|tid| {
         let thread = ovni::Thread::new(7, tid);
@@ -204,6 +210,7 @@ fn ovni_traces() -> Vec<(&'static str, ovni::Trace)> {
         ("pushes", ovni::Trace::of(&thread(), many("VAs").end())),
         ("repeated pushes", ovni::Trace::of(&thread(), many("6W[").end())),
         ("descending clocks", ovni::Trace::of(&thread(), descending.end())),
+        ("clocks that go back again and again", ovni::Trace::of(&thread(), turning)),
         ("20,000 streams", ovni::Trace { files: files.collect() }),
     ]
 }

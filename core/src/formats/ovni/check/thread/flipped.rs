@@ -87,8 +87,8 @@ impl<'c> FlipSearch<'c> {
     /// other stream belongs to its process.
     pub fn find(&mut self, mut start: ThreadCheck<'_, '_>, is_alone: bool) -> Vec<Flip> {
         start.prepare(self.context);
-        // What an outline found may be one finding with an edit for each event, and the walk is
-        // copied for each bit that is tried.
+        // An outline may be one finding with an edit for each event, and each bit that is tried
+        // copies the walk.
         start.log.take_contradiction();
         let spare = self.spare.min(SPARE);
         let events = start.events.stream_len() / EVENT_HEADER;
