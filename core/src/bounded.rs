@@ -68,7 +68,8 @@ pub fn repair(files: &FileSet<'_>, options: &Options) -> Repair {
 /// ```
 pub fn audit(files: &FileSet<'_>, options: &Options, request: &AuditRequest) -> Report {
     let audited = within_steps(&options.limits, || {
-        crate::audit::audit(files, options, request, reading::check(files, options))
+        let checked = reading::check(files, &options.in_outline());
+        crate::audit::audit(files, options, request, checked)
     });
     audited.unwrap_or_else(|spent| report_spent(files, options, spent))
 }

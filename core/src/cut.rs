@@ -22,7 +22,7 @@ use crate::model::{Report, Severity};
 
 /// Cuts a part out of a recording, see [`crate::cut()`].
 pub(crate) fn cut(files: &FileSet<'_>, options: &Options) -> Result<Repair, CutError> {
-    let mut options = options.clone();
+    let mut options = Options { outline: false, ..options.clone() };
     options.format = recognise(files, &options);
     let before = check(files, &options);
     let format = before.format.filter(|_| !files.is_empty()).and_then(catalogue::format);

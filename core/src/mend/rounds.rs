@@ -28,7 +28,7 @@ use crate::model::{Finding, Report, Severity};
 
 /// Repairs a recording, see [`crate::repair()`].
 pub(crate) fn repair(files: &FileSet<'_>, options: &Options) -> Repair {
-    let mut options = options.clone();
+    let mut options = Options { outline: false, ..options.clone() };
     // The target has the format of the source.
     options.format = recognise(files, &options);
 

@@ -24,6 +24,10 @@ pub struct Options {
     pub lossy_warnings: bool,
     /// Values of the options that formats own.
     pub choices: Choices,
+    /// Whether a check leaves out the bytes of compressed units that a fix stores anew: to compress
+    /// them takes longer than the check. Such an edit inserts nothing; all else about the fix is
+    /// the same. For a report that does not show edits; calls other than a check ignore it.
+    pub outline: bool,
     /// Threads that may work in parallel; as many as the machine has if it is `None`. The result is
     /// the same with any number.
     pub jobs: Option<NonZeroUsize>,
@@ -35,6 +39,11 @@ impl Options {
     pub const fn with_format(mut self, format: FormatId) -> Self {
         self.format = Some(format);
         self
+    }
+
+    /// Returns the options of a check that has no use for the bytes of fixes.
+    pub(crate) fn in_outline(&self) -> Self {
+        Self { outline: true, ..self.clone() }
     }
 
     /// Returns the options with fixes allowed up to this class.

@@ -40,7 +40,7 @@ pub(crate) fn redact(
     options: &Options,
     request: &RedactRequest,
 ) -> Result<Redaction, RedactError> {
-    let mut options = options.clone();
+    let mut options = Options { outline: false, ..options.clone() };
     options.format = recognise(files, &options);
     let before = check(files, &options);
     let format = before.format.filter(|_| !files.is_empty()).and_then(catalogue::format);

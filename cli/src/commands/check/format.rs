@@ -34,6 +34,11 @@ impl Format {
     pub(super) fn name(self) -> String {
         self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_string())
     }
+
+    /// Returns whether a report in the format shows what the edits of fixes insert.
+    pub(super) const fn shows_edits(self) -> bool {
+        matches!(self, Self::Json | Self::Jsonl | Self::Sarif | Self::Html)
+    }
 }
 
 /// One value of `--format`.

@@ -148,7 +148,8 @@ impl Work<'_> {
         }
         // It was recognised already.
         options.format = format.filter(|_| options.format.is_some());
-        let picked = tracemend::pick(&files, &options);
+        let known = format.map(|format| options.clone().with_format(format));
+        let picked = known.map_or(Ok(None), |known| tracemend::pick(&files, &known));
         let is_picked = matches!(picked, Ok(Some(_)));
         let files = picked.ok().flatten().unwrap_or(files);
         let report = match &self.arguments.audit {
@@ -188,6 +189,7 @@ impl Work<'_> {
         let mut options = self.arguments.options(&self.judging);
         options.jobs = Some(threads);
         options.choices = self.given.choices.clone();
+        options.outline = !self.layouts.iter().any(|layout| layout.format.shows_edits());
         options
     }
 

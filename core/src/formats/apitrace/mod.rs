@@ -207,7 +207,7 @@ impl Format for Apitrace {
             read.donor = Some(found.definitions);
             trace = Trace::read(&source, container, read);
         }
-        let editor = StreamEditor::new(&source, container, limits);
+        let editor = StreamEditor::new(&source, container, limits).in_outline(options.outline);
         let has_order = container.has_units() && container != Container::Bare;
         let is_suspect = has_order && arrangement::is_suspect(&trace.faults.damages, &trace.places);
         if is_suspect {

@@ -17,6 +17,7 @@ enum Writer {
     Gzip(Box<gzip::Writer>),
     Brotli(Units),
     Bare(Vec<u8>),
+    Nothing,
 }
 
 impl Encoder {
@@ -32,6 +33,11 @@ impl Encoder {
         Self { kind, max, is_overfull: false }
     }
 
+    /// An encoder that writes nothing.
+    pub const fn of_nothing() -> Self {
+        Self { kind: Writer::Nothing, max: 0, is_overfull: false }
+    }
+
     /// Adds bytes of the stream.
     pub fn push(&mut self, bytes: &[u8]) {
         if self.is_overfull {
@@ -44,6 +50,7 @@ impl Encoder {
                 out.extend_from_slice(bytes);
                 out.len()
             }
+            Writer::Nothing => 0,
         };
         self.is_overfull = to_u64(written) > self.max;
     }
@@ -56,6 +63,7 @@ impl Encoder {
             Writer::Gzip(writer) => writer.finish(),
             Writer::Brotli(units) => brotli::end(units.finish()),
             Writer::Bare(out) => out,
+            Writer::Nothing => Vec::new(),
         };
         (to_u64(stored.len()) <= self.max).then_some(stored)
     }

@@ -15,6 +15,16 @@ impl StreamEditor<'_, '_> {
     /// Returns the edit of the file for `edits`, which share units and are in order, and what it
     /// changes in the stream; `None` if it is more than a round may insert.
     pub(super) fn compose(&self, edits: &[StreamEdit]) -> Option<(Edit, StoredAnew)> {
+        let most = self.limits.of(&limits::INSERTED);
+        let is_certain = |(_, anew): &(Edit, StoredAnew)| count_at_most(anew) <= most;
+        let outline = self.is_outline.then(|| self.compose_with(edits, Encoder::of_nothing()));
+        outline
+            .flatten()
+            .filter(is_certain)
+            .or_else(|| self.compose_with(edits, Encoder::new(self.container, most)))
+    }
+
+    fn compose_with(&self, edits: &[StreamEdit], encoder: Encoder) -> Option<(Edit, StoredAnew)> {
         let first = edits.first()?;
         let start = edits.iter().map(|edit| edit.stored.start).min()?;
         let end = edits.iter().map(|edit| edit.stored.end).max()?;
@@ -22,7 +32,7 @@ impl StreamEditor<'_, '_> {
         let stored = Span::new(first.stored.layer, start, end);
         let segment = Segment { expanded: Span::new(stored.layer.expanded(), base, base), stored };
         let mut composer = Composer {
-            encoder: Encoder::new(self.container, self.limits.of(&limits::INSERTED)),
+            encoder,
             edits: edits.iter().peekable(),
             dropped_to: base,
             anew: StoredAnew { stored: stored.len(), ..StoredAnew::default() },
@@ -34,6 +44,12 @@ impl StreamEditor<'_, '_> {
         let (bytes, anew) = composer.finish()?;
         Some((Edit::replace(stored, bytes), anew))
     }
+}
+
+/// Returns the length that units have at most when they are stored anew: bytes do not take twice as
+/// many as they took before.
+fn count_at_most(anew: &StoredAnew) -> u64 {
+    anew.stored.saturating_mul(2).saturating_add(anew.inserted.saturating_mul(2))
 }
 
 /// Writes units anew, with edits of the stream that they hold.

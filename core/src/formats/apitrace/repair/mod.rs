@@ -53,12 +53,21 @@ pub struct StreamEditor<'r, 'a> {
     source: &'r Source<'a>,
     container: Container,
     limits: &'r Limits,
+    /// Whether units that are stored anew are counted instead of written.
+    is_outline: bool,
 }
 
 impl<'r, 'a> StreamEditor<'r, 'a> {
     /// Edits the trace in `source`.
     pub const fn new(source: &'r Source<'a>, container: Container, limits: &'r Limits) -> Self {
-        Self { source, container, limits }
+        Self { source, container, limits, is_outline: false }
+    }
+
+    /// Lets units that are stored anew be counted instead of written, see [`Options::outline`].
+    #[must_use]
+    pub const fn in_outline(mut self, is_outline: bool) -> Self {
+        self.is_outline = is_outline;
+        self
     }
 
     /// Returns how the stream is stored.
