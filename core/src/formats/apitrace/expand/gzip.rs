@@ -38,6 +38,9 @@ const TRIAL_LEN: u64 = 4 << 10;
 const LAST_ZEROS: u64 = 4;
 /// Bytes that so many zeros expand to at most: a code of one bit is one copy of 258 bytes.
 const LAST_MAX: usize = 16 << 10;
+/// Level of compression. Of calls that repeat one another, the default of zlib (6) takes four times
+/// as long, and the file is 0.1 to 4 % shorter.
+const LEVEL: u32 = 4;
 /// The longest header that is looked at: names and comments have no length.
 const HEADER_MAX: u64 = 64 << 10;
 
@@ -294,7 +297,7 @@ impl Writer {
     /// A member without name and time.
     pub(super) fn new() -> Self {
         Self {
-            deflate: Compress::new(Compression::new(6), false),
+            deflate: Compress::new(Compression::new(LEVEL), false),
             sums: Sums::default(),
             out: GZIP_HEADER.to_vec(),
         }
