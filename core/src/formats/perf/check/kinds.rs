@@ -2,11 +2,12 @@
 //! and records whose damaged type is a known one.
 
 use super::records::{RecordCheck, with_place};
+use crate::formats::perf::decode::attr_record;
 use crate::formats::perf::decode::expand::Wrapper;
 use crate::formats::perf::decode::feature::{self, Machine};
 use crate::formats::perf::decode::frame::{Frame, RecordView};
 use crate::formats::perf::decode::record;
-use crate::formats::perf::layout::{RECORD_HEADER, record as kind};
+use crate::formats::perf::layout::{RECORD_HEADER, is_event_type, record as kind};
 use crate::formats::perf::{repair, rules};
 use crate::kit::layer::LayerMap;
 use crate::kit::span::Span;
@@ -98,7 +99,9 @@ impl RecordCheck {
         // Noise in the type of a sample can be one bit from a type that fits its body as well.
         let may_be_sample = record.frame.kind != kind::SAMPLE
             && self.events.weigh(&as_kind(record, kind::SAMPLE)) >= SURE;
-        let shows_itself = !kind::FITS_NEARLY_ALL.contains(&record.frame.kind) && !may_be_sample;
+        let shows_itself = !kind::FITS_NEARLY_ALL.contains(&record.frame.kind)
+            && !may_be_sample
+            && self.is_of_event(record);
         let safety = if is_only && shows_itself { Safety::Exact } else { Safety::Lossy };
         let likely = is_right.then_some((record.frame.kind, safety));
         self.push_damaged_type(&as_kind(record, found), likely, map, report);
@@ -231,6 +234,14 @@ impl RecordCheck {
         kinds.next().filter(|_| kinds.next().is_none())
     }
 
+    /// Whether a record is not a HEADER_ATTR of an event that no kernel has: the number of a damaged
+    /// HEADER_FEATURE reads as type and size of an attr.
+    fn is_of_event(&self, record: &RecordView<'_>) -> bool {
+        record.frame.kind != kind::HEADER_ATTR
+            || attr_record::read_record(record, self.events.order())
+                .is_some_and(|(attr, _)| is_event_type(attr.kind))
+    }
+
     /// Whether a record can be one of a known type: its body has the fields and ends with them, its
     /// event exists, and its time follows that of the record before. perf itself writes 0 as the
     /// time of records about processes that ran before.
@@ -245,6 +256,7 @@ impl RecordCheck {
             && !kind::ANY_BODY.contains(&kind)
             && !self.is_too_new(kind)
             && is_read
+            && self.is_of_event(&likely)
             && self.events.weigh(&likely) > 0
             && time.is_none_or(|time| self.times.may_follow(time))
     }
@@ -292,6 +304,12 @@ impl RecordCheck {
             report.doubt_fixes(&rules::RECORD_TYPE_DAMAGED);
             report.doubt_fixes(&rules::RECORD_TOO_SMALL);
             report.doubt_fixes(&rules::RECORD_PAST_END);
+        }
+        // The block that ends where a data_size was set is damaged itself: what it holds is not
+        // whole.
+        let cuts = [&rules::EXPANDED_TRUNCATED, &rules::EXPANDED_BROKEN];
+        if cuts.iter().any(|rule| report.count(rule) > 0) {
+            report.doubt_fixes(&rules::DATA_LEN_WRONG);
         }
     }
 
