@@ -234,8 +234,8 @@ impl RecordCheck {
         kinds.next().filter(|_| kinds.next().is_none())
     }
 
-    /// Whether a record is not a HEADER_ATTR of an event that no kernel has: the number of a damaged
-    /// HEADER_FEATURE reads as type and size of an attr.
+    /// Whether a record is not a HEADER_ATTR of an event that no kernel has: the number of a
+    /// damaged HEADER_FEATURE reads as type and size of an attr.
     fn is_of_event(&self, record: &RecordView<'_>) -> bool {
         record.frame.kind != kind::HEADER_ATTR
             || attr_record::read_record(record, self.events.order())

@@ -117,7 +117,7 @@ pub(super) fn correct_size(peek: Peek<'_>) -> Option<Correction> {
     let correction = Correction::new(Part::HeaderSize).word(field::SIZE, size, value);
     Some(match value {
         HEADER_SIZE_PIPE => correction.witness(HEADER_SIZE_PIPE, 8, "record after a pipe header"),
-        HEADER_SIZE_OLD => correction.witness(field::ATTRS, 32, "sections in place of flags"),
+        HEADER_SIZE_OLD => correction.witness(field::ATTRS, 32, "a section where flags would be"),
         _ => correction.witness(field::ATTRS, 32, "sections that a pipe header lacks"),
     })
 }
