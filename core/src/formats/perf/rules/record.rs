@@ -242,7 +242,7 @@ rules! {
             unknown flag, version or CPU, those about Intel PT a CPU that cannot exist. The type \
             of an AUXTRACE_ERROR is negative. The numbers in a feature of a pipe contradict one \
             another, or the CPU_TOPOLOGY of a pipe of perf 7 comes without NRCPUS. An EVENT_UPDATE \
-            has an id that the only event does not have.",
+            has a name for an id that the only event does not have.",
         impact: "MMAP, COMM and other records with a name: perf 6.1 reads on past the end, and \
             shows all samples, some with a wrong name. HEADER_FEATURE in a pipe, CPU_MAP and \
             AUXTRACE_INFO: perf script ends there without a sample (exit 234, 242 or 244), or \

@@ -5,6 +5,9 @@ use crate::formats::perf::decode::body::BodyError;
 use crate::formats::perf::decode::frame::RecordView;
 use crate::formats::perf::layout::record as kind;
 
+/// `type` of an EVENT_UPDATE with a name.
+const NAME: u64 = 2;
+
 impl Events {
     /// Reads the fields of a record as [`Self::read_fields`] does, and checks the event that an
     /// EVENT_UPDATE is about.
@@ -18,8 +21,8 @@ impl Events {
         Ok(time)
     }
 
-    /// Checks that an EVENT_UPDATE is about the event of a recording that has a single one: perf
-    /// gives it the name in each of them, whatever the id is (perf 6.1, util/evlist.c,
+    /// Checks that a name in an EVENT_UPDATE is for the event of a recording that has a single one:
+    /// perf gives it the name in each of them, whatever the id is (perf 6.1, util/evlist.c,
     /// `evlist__id2evsel`). The id 0 stands for the first event.
     fn check_update(&self, record: &RecordView<'_>) -> Result<(), BodyError> {
         let is_single = self.attrs.len() == 1 && self.ids.len() > 0 && !self.is_partial;
@@ -28,11 +31,12 @@ impl Events {
         }
         let label = "event_update.id";
         let mut body = record.cursor(self.dialect.order);
-        body.skip(1, 8, "event_update.type")?;
+        // Units and scales change no sample, and the ids of the attr may be those that are damaged.
+        let is_name = body.u64("event_update.type")? == NAME;
         let start = body.position();
         let value = body.u64(label)?;
         let span = body.since(start);
-        if value == 0 || self.find(value).is_some() {
+        if !is_name || value == 0 || self.find(value).is_some() {
             return Ok(());
         }
         Err(match self.nearest_id(value) {
