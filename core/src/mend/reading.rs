@@ -56,7 +56,7 @@ const COMPARED: u64 = 64 << 10;
 /// The limit of the bytes that candidates read is divided by this where no record can be read.
 const UNREADABLE: u64 = 128;
 
-/// Checks a recording without a reading, in outline: the fixes that are left are not applied.
+/// Checks a recording without a reading.
 pub(crate) type Check<'c> = &'c dyn Fn(&FileSet<'_>) -> Report;
 
 /// Returns the reading among findings, if there is one: of a tie, none is.
@@ -70,11 +70,9 @@ pub(crate) fn find_reading(findings: &[Finding]) -> Option<&Finding> {
 pub(crate) fn check(files: &FileSet<'_>, options: &Options) -> Report {
     let format = recognise(files, options);
     let most = options.limits.count_of(&FINDINGS);
-    let plain = |files: &FileSet<'_>, options: &Options| {
-        check_into(files, options, Report::new(format, files.len(), most))
-    };
-    let outline = options.in_outline();
-    let report = explain(files, options, plain(files, options), &|files| plain(files, &outline));
+    let plain =
+        |files: &FileSet<'_>| check_into(files, options, Report::new(format, files.len(), most));
+    let report = explain(files, options, plain(files), &plain);
     with_undone(files, with_causes(files, options, with_loss(files, report)))
 }
 

@@ -148,8 +148,7 @@ pub(super) fn check_for_repair(files: &FileSet<'_>, options: &Options) -> Report
 
 /// Returns the report of a recording, or that of the reading which explains it.
 pub(super) fn explain_for_repair(files: &FileSet<'_>, options: &Options, report: Report) -> Report {
-    let outline = options.in_outline();
-    explain(files, options, report, &|files| check_plain(files, &outline))
+    explain(files, options, report, &|files| check_plain(files, options))
 }
 
 fn sort(mut edits: Vec<Edit>) -> Vec<Edit> {

@@ -24,7 +24,7 @@ pub struct Options {
     pub lossy_warnings: bool,
     /// Values of the options that formats own.
     pub choices: Choices,
-    /// Whether a check leaves out the bytes of compressed units that a fix stores anew: to compress
+    /// Whether a check leaves out the bytes of a gzip stream that a fix stores anew: to compress
     /// them takes longer than the check. Such an edit inserts nothing; all else about the fix is
     /// the same. For a report that does not show edits; calls other than a check ignore it.
     pub outline: bool,

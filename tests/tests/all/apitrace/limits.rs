@@ -239,12 +239,13 @@ fn remembered_leaves_of_lost_calls_have_a_limit() {
 /// In a quarter of the cases some units are too large to be stored anew: in outline, too, they have
 /// no fix.
 #[test]
-fn a_check_in_outline_lacks_the_bytes_of_compressed_units_alone() {
+fn a_check_in_outline_lacks_the_bytes_of_gzip_streams_alone() {
     let originals: Vec<Original> = SUBJECT.originals.iter().cloned().collect();
     let (mut whole, mut lacking) = (0, 0);
     for case in Share::one_in(8).of(0..1_600) {
         let (_, damaged) = known_originals::damaged(&originals, 8_101, case);
         let set = known_originals::set(&damaged.files);
+        let is_gzip = damaged.files[0].1.starts_with(&[0x1f, 0x8b]);
         let is_low = case % 4 == 0;
         let most = if is_low { 2_000 } else { INSERTED.default };
         let full = limited(|limits| limits.set(&INSERTED, most));
@@ -253,7 +254,10 @@ fn a_check_in_outline_lacks_the_bytes_of_compressed_units_alone() {
         assert_eq!(full.counts(), outline.counts(), "case {case}");
         for (one, other) in full.findings().iter().zip(outline.findings()) {
             let (mut one, mut other) = (one.clone(), other.clone());
-            let sums = [take_packed(&mut one), take_packed(&mut other)];
+            let sums = match is_gzip {
+                true => [take_packed(&mut one), take_packed(&mut other)],
+                false => [0, 0],
+            };
             assert_eq!(one, other, "case {case}");
             whole += if is_low { 0 } else { sums[0] };
             lacking += if is_low { 0 } else { sums[1] };

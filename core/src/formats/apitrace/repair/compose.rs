@@ -4,7 +4,7 @@ use std::iter::Peekable;
 use std::slice;
 
 use super::{StreamEdit, StreamEditor};
-use crate::formats::apitrace::expand::{Encoder, unit_bytes};
+use crate::formats::apitrace::expand::{Container, Encoder, unit_bytes};
 use crate::kit::layer::Segment;
 use crate::kit::num::{to_u64, to_usize};
 use crate::kit::span::Span;
@@ -17,7 +17,9 @@ impl StreamEditor<'_, '_> {
     pub(super) fn compose(&self, edits: &[StreamEdit]) -> Option<(Edit, StoredAnew)> {
         let most = self.limits.of(&limits::INSERTED);
         let is_certain = |(_, anew): &(Edit, StoredAnew)| count_at_most(anew) <= most;
-        let outline = self.is_outline.then(|| self.compose_with(edits, Encoder::of_nothing()));
+        // Only gzip has one unit for the whole stream; what the others write takes less time.
+        let is_counted = self.is_outline && self.container == Container::Gzip;
+        let outline = is_counted.then(|| self.compose_with(edits, Encoder::of_nothing()));
         outline
             .flatten()
             .filter(is_certain)
@@ -46,8 +48,8 @@ impl StreamEditor<'_, '_> {
     }
 }
 
-/// Returns the length that units have at most when they are stored anew: bytes do not take twice as
-/// many as they took before.
+/// Returns the length that a gzip stream has at most when it is stored anew: at another level of
+/// deflate, calls do not take twice as many bytes as they took before.
 fn count_at_most(anew: &StoredAnew) -> u64 {
     anew.stored.saturating_mul(2).saturating_add(anew.inserted.saturating_mul(2))
 }

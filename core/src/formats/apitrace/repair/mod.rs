@@ -53,7 +53,7 @@ pub struct StreamEditor<'r, 'a> {
     source: &'r Source<'a>,
     container: Container,
     limits: &'r Limits,
-    /// Whether units that are stored anew are counted instead of written.
+    /// Whether a gzip stream that is stored anew is counted instead of written.
     is_outline: bool,
 }
 
@@ -63,7 +63,7 @@ impl<'r, 'a> StreamEditor<'r, 'a> {
         Self { source, container, limits, is_outline: false }
     }
 
-    /// Lets units that are stored anew be counted instead of written, see [`Options::outline`].
+    /// Lets a gzip stream be counted instead of written, see [`Options::outline`].
     #[must_use]
     pub const fn in_outline(mut self, is_outline: bool) -> Self {
         self.is_outline = is_outline;

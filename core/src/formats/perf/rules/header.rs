@@ -28,7 +28,8 @@ rules! {
             recordings. Any other value is damage.",
         impact: "perf 6.1 refuses the file (\"incompatible file format\", exit 255).",
         remedy: Remedy::Fix(
-            "Sets header.size to 16 if records follow, else to 104.\n\
+            "Sets header.size to 16 if records follow, to 72 if attrs or data begin where newer \
+             headers have feature bits, else to 104.\n\
              Class: exact. Cost: none.\n\
              Run:\n\
              \x20 tracemend repair perf.data -o repaired.data",

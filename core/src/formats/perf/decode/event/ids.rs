@@ -38,9 +38,9 @@ impl Ids {
         self.runs.iter().rev().find_map(in_run)
     }
 
-    /// Returns all ids.
-    pub(super) fn iter(&self) -> impl Iterator<Item = u64> {
-        self.runs.iter().flatten().map(|(id, _)| *id)
+    /// Returns the least id.
+    pub(super) fn least(&self) -> Option<u64> {
+        self.runs.iter().filter_map(|run| run.first()).map(|(id, _)| *id).min()
     }
 
     /// Returns the number of ids, with those that stand twice.

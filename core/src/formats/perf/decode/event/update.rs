@@ -39,19 +39,15 @@ impl Events {
         if !is_name || value == 0 || self.find(value).is_some() {
             return Ok(());
         }
-        Err(match self.nearest_id(value) {
+        // perf names an event by its first id, and the kernel counts upwards.
+        let first = self.ids.least().filter(|first| differ_in_one_byte(*first, value));
+        Err(match first {
             Some(right) => BodyError::Differs { label, value, right, span },
             None => BodyError::Unknown { label, value, span },
         })
     }
+}
 
-    /// Returns the least id that differs from `id` in a single byte: perf names an event by its
-    /// first id, and the kernel counts upwards.
-    fn nearest_id(&self, id: u64) -> Option<u64> {
-        let differing = |other: u64| {
-            let bytes = (other ^ id).to_le_bytes();
-            bytes.iter().filter(|byte| **byte != 0).count()
-        };
-        self.ids.iter().filter(|other| differing(*other) == 1).min()
-    }
+fn differ_in_one_byte(one: u64, other: u64) -> bool {
+    (one ^ other).to_le_bytes().iter().filter(|byte| **byte != 0).count() == 1
 }
