@@ -69,6 +69,25 @@ fn threads_that_enter_one_after_the_other_are_no_damage() {
 }
 
 #[test]
+fn short_traces_of_several_threads_can_be_cut_after_any_event() {
+    let (mut cuts, mut false_alarms) = (0, 0);
+    for (index, threads) in [2, 3, 5, 9, 20].into_iter().enumerate() {
+        for seed in 0..4 {
+            let stream = old_threads(seed % 4, threads, 30, 31 * seed + threads as u64);
+            let container = Container::ALL[(index + seed as usize) % Container::ALL.len()];
+            // The first place is that before the first call.
+            for cut in &stream.events[1..] {
+                let file = container.file(&stream.bytes[..*cut]);
+                let report = tracemend::check(&FileSet::single("app", &file), &Options::default());
+                (cuts, false_alarms) = (cuts + 1, false_alarms + u64::from(report.has_errors()));
+            }
+        }
+    }
+    eprintln!("{false_alarms} of {cuts} cuts are called damage");
+    assert_eq!(false_alarms, 0);
+}
+
+#[test]
 fn an_enter_that_damage_adds_to_a_single_thread_is_damage_still() {
     let stream = old_threads(3, 1, 200, 9);
     let mut found = 0;

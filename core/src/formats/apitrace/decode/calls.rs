@@ -125,6 +125,12 @@ impl Calls {
         self.recent.iter().rev().take_while(inner).any(|open| open.thread == left.thread)
     }
 
+    /// Returns how many of the latest open calls were entered after one that is left.
+    pub fn count_inside(&self, left: OpenCall) -> u64 {
+        let inner = self.recent.iter().rev().take_while(|open| open.number > left.number);
+        to_u64(inner.count())
+    }
+
     /// Returns the number of open calls.
     pub fn open_count(&self) -> u64 {
         to_u64(self.recent.len()).saturating_add(to_u64(self.older.len()))

@@ -3,14 +3,20 @@
 //! Tracers of that time let other threads write between the enter and the leave of a call. So the
 //! leaves of a sound stream come in any order, and an enter that damage adds shows only in the long
 //! run: each leave after it ends a call before the latest one.
+//!
+//! The depth of a leave is the number of open calls that were entered after its own. That of a
+//! single thread is 0, an enter that damage adds raises it once, and threads change it all the time.
 
 /// Leaves in a row of calls before the latest one, per call that is open at once, after which the
 /// numbers of the enters are wrong. Of calls of `n` threads, every `n`th is the latest one.
 const ROW_PER_CALL: u64 = 20;
 /// As many are always too many: further events could not be taken back.
 const ROW_MAX: u64 = 200;
-/// Rows that have to end before calls are believed to be those of several threads.
-const ROWS_PROVEN: u64 = 4;
+/// Changes of depth that show several threads in a stream in which all was read as events: one more
+/// than an enter that damage adds to a single one.
+const CHANGES_PROVEN: u64 = 2;
+/// The same beside damage, of which each one may hide another.
+const CHANGES_PROVEN_DAMAGED: u64 = 4;
 
 /// How calls may overlap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,8 +42,10 @@ impl Overlap {
 pub struct Overlaps {
     /// Leaves in a row of calls before the latest one.
     row: u64,
-    /// Rows that ended with the leave of the latest call.
-    ended: u64,
+    /// The depth of the latest leave.
+    depth: u64,
+    /// Leaves of another depth than the one before them.
+    changes: u64,
     /// The most calls that were open when a row ended.
     most_open: u64,
 }
@@ -49,16 +57,21 @@ impl Overlaps {
         self.row > 0
     }
 
-    /// Adds the leave of a call before the latest one.
-    pub(super) const fn add(&mut self) {
+    /// Adds the leave of a call with `depth` open calls inside it.
+    pub(super) const fn add(&mut self, depth: u64) {
         self.row = self.row.saturating_add(1);
+        if depth != self.depth {
+            self.depth = depth;
+            self.changes = self.changes.saturating_add(1);
+        }
     }
 
     /// Ends a row with the leave of the latest call; `open` calls were open at once.
     pub(super) fn end_row(&mut self, open: u64) {
         if self.row > 0 {
             self.most_open = self.most_open.max(open);
-            self.ended = self.ended.saturating_add(1);
+            self.changes = self.changes.saturating_add(1);
+            self.depth = 0;
             self.row = 0;
         }
     }
@@ -81,12 +94,14 @@ impl Overlaps {
     /// Whether a stream in which all was read as events is one of several threads. A call that
     /// damage added to it stays open, and the last row does not end.
     pub fn prove_sound(&self, open: u64) -> bool {
-        open == 0 || (self.ended >= ROWS_PROVEN && self.row <= self.longest_row())
+        let longest = self.longest_row().max(ROW_PER_CALL.saturating_mul(open));
+        open == 0 || (self.changes >= CHANGES_PROVEN && self.row <= longest)
     }
 
-    /// Whether a stream with `damages` is one of several threads: each damage may seem to end rows.
+    /// Whether a stream with `damages` is one of several threads: each damage may change the depth,
+    /// and the end of it, too.
     pub const fn prove_damaged(&self, damages: u64) -> bool {
-        self.ended >= ROWS_PROVEN.saturating_add(damages.saturating_mul(2))
+        self.changes >= CHANGES_PROVEN_DAMAGED.saturating_add(damages.saturating_mul(2))
     }
 }
 
@@ -94,33 +109,43 @@ impl Overlaps {
 mod tests {
     use super::*;
 
-    /// Rows of these lengths, the last one not ended; four calls are open at once.
-    fn rows(lengths: &[u64]) -> Overlaps {
+    /// Leaves of these depths, of four calls that are open at once.
+    fn leaves(depths: &[u64]) -> Overlaps {
         let mut overlaps = Overlaps::default();
-        for (index, length) in lengths.iter().enumerate() {
-            if index > 0 {
-                overlaps.end_row(4);
+        for depth in depths {
+            match depth {
+                0 => overlaps.end_row(4),
+                _ => overlaps.add(*depth),
             }
-            (0..*length).for_each(|_| overlaps.add());
         }
         overlaps
     }
 
+    /// A row of leaves of depth 1.
+    fn row(len: usize) -> Vec<u64> {
+        vec![1; len]
+    }
+
     #[test]
     fn a_row_is_too_long_by_the_calls_that_are_open_at_once() {
-        assert!(!rows(&[20]).is_too_long() && rows(&[21]).is_too_long());
-        assert!(!rows(&[1, 80]).is_too_long() && rows(&[1, 81]).is_too_long());
-        let mut many = rows(&[1]);
+        assert!(!leaves(&row(20)).is_too_long() && leaves(&row(21)).is_too_long());
+        let after_four = |len| leaves(&[vec![1, 0], row(len)].concat());
+        assert!(!after_four(80).is_too_long() && after_four(81).is_too_long());
+        let mut many = leaves(&[1]);
         many.end_row(1_000);
-        (0..201).for_each(|_| many.add());
+        (0..201).for_each(|_| many.add(1));
         assert!(many.is_too_long() && many.row <= many.longest_row());
     }
 
     #[test]
-    fn rows_that_end_prove_several_threads() {
-        assert!(rows(&[300]).prove_sound(0) && !rows(&[5]).prove_sound(1));
-        assert!(rows(&[1, 1, 1, 1, 5]).prove_sound(1));
-        assert!(!rows(&[1, 1, 1, 1, 81]).prove_sound(1));
-        assert!(rows(&[1; 7]).prove_damaged(1) && !rows(&[1; 6]).prove_damaged(1));
+    fn depths_that_change_prove_several_threads() {
+        assert!(leaves(&row(300)).prove_sound(0) && !leaves(&row(5)).prove_sound(1));
+        assert!(leaves(&[1, 0]).prove_sound(1) && leaves(&[1, 1, 3]).prove_sound(1));
+        assert!(!leaves(&[0, 0, 1, 1]).prove_sound(1));
+        let long = |len| leaves(&[vec![1, 0], row(len)].concat());
+        assert!(long(80).prove_sound(1) && !long(81).prove_sound(1));
+        assert!(long(100).prove_sound(5) && !long(101).prove_sound(5));
+        assert!(leaves(&[1, 0, 1, 0, 1, 0]).prove_damaged(1));
+        assert!(!leaves(&[1, 0, 1, 0, 1]).prove_damaged(1));
     }
 }
