@@ -131,6 +131,10 @@ impl Ending {
         let lost = lane.find_lost_request().filter(|_| lane.defects.has_error);
         let damage = lost.or(damage);
         let trailing = find_trailing(lane.decoder(), &tail);
+        // Events that contradict their own layout do not tell which one it is.
+        let fits = |one: &VersionEvidence| {
+            *one != VersionEvidence::Events || lane.defects.evidence.contradicted() == 0
+        };
         let is_guess =
             is_contradicted || matches!(version, Version::Unreleased(_) | Version::Newer(_));
         let is_confirmed = version.is_known() || is_named || evidence.is_some();
@@ -144,7 +148,7 @@ impl Ending {
         let mut ending = Self {
             header,
             layouts,
-            evidence,
+            evidence: evidence.filter(fits),
             doubt,
             trailing,
             tail,
