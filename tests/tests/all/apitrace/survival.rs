@@ -4,7 +4,7 @@
 use tracemend::formats::apitrace::stream_bytes;
 use tracemend::kit::source::Source;
 use tracemend::{Options, Outcome};
-use tracemend_tests::forge::apitrace::{Container, call_heavy};
+use tracemend_tests::forge::apitrace::{Container, call_heavy, old_threads, threaded};
 use tracemend_tests::judge::apitrace::Apitrace;
 use tracemend_tests::judge::apitrace::survival::{
     CHUNK_KINDS, CONTAINERS, Damaged, KINDS, Numbers, Original, damage,
@@ -49,6 +49,29 @@ fn no_repair_keeps_fewer_calls_than_apitrace_reads_by_itself() {
         eprintln!("{container}: {:.1} % of the calls survive", 100.0 * right as f64 / all as f64);
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// A copied damage comes back every few calls, and calls of threads overlap between two of them.
+#[test]
+fn calls_of_threads_are_kept_between_copies_of_a_damage() {
+    let streams = [threaded(120), old_threads(3, 3, 700, 5)];
+    let (mut kept, mut calls) = (0, 0);
+    for (stream, seed) in streams.iter().flat_map(|stream| (0..8).map(move |seed| (stream, seed))) {
+        let sound = Container::Snappy.file(&stream.bytes);
+        let mut dice = Dice::seeded(seed);
+        let at = sound.len() / 5 + dice.below(sound.len() / 2);
+        let mut file = sound.clone();
+        drop(file.splice(at..at, dice.noise(4 + 60 * seed as usize)));
+        // The length of the chunk is known: only its bytes are damaged.
+        let len = (file.len() - 6) as u32;
+        file[2..6].copy_from_slice(&len.to_le_bytes());
+        file.truncate(6 + len as usize);
+        let (repair, _) = mended(&file);
+        (kept, calls) = (kept + repair.before.tally.samples, calls + stream.calls());
+    }
+    eprintln!("{kept} of {calls} calls are kept");
+    // 9,049 where only calls one after the other count.
+    assert!(kept * 100 > calls * 87, "{kept} of {calls}");
 }
 
 #[test]

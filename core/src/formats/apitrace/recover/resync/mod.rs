@@ -25,12 +25,14 @@ use crate::formats::apitrace::decode::grammar::{Parser, Space};
 use crate::formats::apitrace::decode::tracker::lost::LostCalls;
 use crate::kit::num::to_u64;
 use crate::kit::steps;
-use numbering::{find_first_number, find_first_number_of_run};
+use numbering::{find_first_number, find_first_number_of_overlap, find_first_number_of_run};
 use probe_sink::ProbeSink;
 use readings::Readings;
 
 /// Events after which a place is believed.
 const EVENTS: usize = 60;
+/// Events up to further damage among which calls that overlap are looked for.
+const OVERLAP_EVENTS: usize = 6;
 /// Readings of ids that are tried at one place.
 const READINGS: usize = 24;
 /// The same close to where the search begins: where a chunk begins after a lost one, many ids are
@@ -239,7 +241,11 @@ fn try_reading(
     // Where the stream ends in what is read as a definition, it may go on if the id was lost.
     let may_go_on = ran_out && !is_complete && sink.defining.is_in_latest_event;
     let events = sink.events;
-    let run = find_first_number_of_run(&events, context, start, !lost.is_empty());
+    let mut run = find_first_number_of_run(&events, context, start, !lost.is_empty());
+    if first.or(run).is_none() && lost.is_empty() && events.len() > OVERLAP_EVENTS {
+        *budget = budget.saturating_sub(NUMBERING_STEPS);
+        run = find_first_number_of_overlap(&events, context, start);
+    }
     // Where a run ends, another reading of what was lost may lead on.
     let is_sure = !may_go_on && (first.is_some() || lost.is_empty());
     match first.or(run) {

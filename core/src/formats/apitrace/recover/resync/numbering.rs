@@ -11,6 +11,8 @@ const MATCHES: usize = 8;
 /// As many calls in a row, with numbers that follow on those before the damage, are believed
 /// although further damage follows: the numbers do not fit by chance.
 const RUN: u64 = 3;
+/// The same up to further damage, where the calls that were lost before have room.
+const OVERLAP_MATCHES: usize = 3;
 /// Enters before a leave that may be the one it belongs to.
 const ENTERS_BACK: u64 = 16;
 /// Numbers that are tried.
@@ -75,6 +77,30 @@ pub(super) fn find_first_number_of_run(
     let least = if has_lost { to_u64(MATCHES) } else { RUN };
     let is_near = calls >= lost || context.has_room(lost, place);
     (calls >= least && is_near).then_some(first)
+}
+
+/// Returns the number of the first enter among the events of a run whose calls overlap, whatever
+/// comes after them; the last event may be damaged. As for calls one after the other, no more were
+/// lost before them, or those have room before the `place` of the run.
+pub(super) fn find_first_number_of_overlap(
+    events: &[ProbeEvent],
+    context: &ProbeContext<'_>,
+    place: u64,
+) -> Option<u64> {
+    let (_, events) = events.split_last()?;
+    let expected = context.calls.next;
+    let fits = |next: u64| {
+        let lost = next.checked_sub(expected)?;
+        let (matches, overlaps) = count_matches(events, next, context, true)?;
+        let is_proven = match context.has_room(lost, place) {
+            true => matches >= OVERLAP_MATCHES,
+            false => matches >= MATCHES && to_u64(matches) >= lost,
+        };
+        is_proven.then_some((matches, Reverse(overlaps), Reverse(lost)))
+    };
+    let fitting = candidates(events, expected).into_iter();
+    let best = fitting.filter_map(|next| Some((fits(next)?, next))).max();
+    best.map(|(_, next)| next)
 }
 
 fn candidates(events: &[ProbeEvent], expected: u64) -> Vec<u64> {
@@ -215,6 +241,8 @@ fn count_matches(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::formats::apitrace::decode::calls::Calls;
+    use crate::formats::apitrace::recover::resync::CALL_LEN;
 
     #[test]
     fn an_earlier_call_is_left_by_a_thread_that_is_in_no_later_one() {
@@ -237,6 +265,36 @@ mod tests {
         assert_eq!(numbered.leave(11, false, 10, &context), Some(()));
         assert_eq!(numbered.leave(8, false, 10, &context), Some(()));
         assert_eq!((numbered.matches, numbered.strays), (1, 2));
+    }
+
+    #[test]
+    fn calls_that_overlap_are_numbered_where_the_lost_ones_have_room() {
+        let (definitions, lost_calls) = Default::default();
+        let mut calls = Calls::default();
+        (calls.next, calls.threads) = (10, 2);
+        let context = ProbeContext {
+            definitions: &definitions,
+            calls: &calls,
+            lost_calls: &lost_calls,
+            version: 6,
+            depth_max: 1,
+            donor: None,
+            damage: 1_000,
+            is_in_place: true,
+        };
+        let enter = |thread| ProbeEvent::Enter { thread };
+        let leave = |call| ProbeEvent::Leave { call, defines: false };
+        // Calls 14 to 16 of two threads, and an event that is damaged.
+        let events =
+            [enter(0), enter(1), leave(14), enter(0), leave(15), leave(16), enter(1)].to_vec();
+        let find =
+            |events: &[ProbeEvent], place| find_first_number_of_overlap(events, &context, place);
+        assert_eq!(find(&events, 1_000 + 4 * CALL_LEN), Some(14));
+        assert_eq!(find(&events, 1_000 + 4 * CALL_LEN - 1), None, "four calls have no room");
+        assert_eq!(find(&events[..6], 1_000 + 4 * CALL_LEN), None, "the last one may be damaged");
+        let mut wrong = events;
+        wrong[4] = leave(13);
+        assert_eq!(find(&wrong, 1_000 + 4 * CALL_LEN), None);
     }
 
     #[test]
