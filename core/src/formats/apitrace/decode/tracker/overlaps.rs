@@ -4,8 +4,9 @@
 //! leaves of a sound stream come in any order, and an enter that damage adds shows only in the long
 //! run: each leave after it ends a call before the latest one.
 //!
-//! The depth of a leave is the number of open calls that were entered after its own. With one thread
-//! it is 0, and an enter that damage adds raises it once; several threads change it all the time.
+//! The depth of a leave is the number of open calls that were entered after its own. With one
+//! thread it is 0, and an enter that damage adds raises it once; several threads change it all the
+//! time.
 
 /// Leaves in a row of calls before the latest one, per call that is open at once, after which the
 /// numbers of the enters are wrong. Of calls of `n` threads, every `n`th is the latest one.
