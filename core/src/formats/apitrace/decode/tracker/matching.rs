@@ -45,17 +45,16 @@ impl StreamTracker {
             self.history.overlaps.end_row(self.calls.open_count().saturating_add(1));
             return Ok(());
         }
+        self.history.overlaps.add(self.calls.count_inside(open));
         if self.calls.overlap.is_free() {
-            return self.judge_overlap(open);
+            return self.judge_overlap();
         }
-        self.history.overlaps.add(1);
         self.add_stray_leave()
     }
 
     /// Judges the leave of a call before the latest one, whose thread may be another.
     #[cold]
-    fn judge_overlap(&mut self, open: OpenCall) -> Result<(), StreamError> {
-        self.history.overlaps.add(self.calls.count_inside(open));
+    fn judge_overlap(&mut self) -> Result<(), StreamError> {
         self.history.stray_leaves_in_a_row = 0;
         let is_bounded = self.calls.overlap == Overlap::Bounded;
         match is_bounded && self.history.overlaps.is_too_long() {

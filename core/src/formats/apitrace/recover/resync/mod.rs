@@ -33,8 +33,6 @@ use readings::Readings;
 const EVENTS: usize = 60;
 /// Events up to further damage among which calls that overlap are looked for.
 const OVERLAP_EVENTS: usize = 6;
-/// Events that are numbered in one step there: most numbers are contradicted by the first leaves.
-const OVERLAP_TRIED_PER_STEP: u64 = 16;
 /// Readings of ids that are tried at one place.
 const READINGS: usize = 24;
 /// The same close to where the search begins: where a chunk begins after a lost one, many ids are
@@ -245,10 +243,7 @@ fn try_reading(
     let events = sink.events;
     let mut run = find_first_number_of_run(&events, context, start, !lost.is_empty());
     if first.or(run).is_none() && lost.is_empty() && events.len() > OVERLAP_EVENTS {
-        // As many numbers are tried as there are events, nearly.
-        let tried = to_u64(events.len()).saturating_mul(to_u64(events.len()));
-        *budget = budget.saturating_sub(tried / OVERLAP_TRIED_PER_STEP);
-        run = find_first_number_of_overlap(&events, context, start);
+        run = find_first_number_of_overlap(&events, context, start, budget);
     }
     // Where a run ends, another reading of what was lost may lead on.
     let is_sure = !may_go_on && (first.is_some() || lost.is_empty());

@@ -17,6 +17,8 @@ const OVERLAP_MATCHES: usize = 3;
 const ENTERS_BACK: u64 = 16;
 /// Numbers that are tried.
 const CANDIDATES: usize = 400;
+/// Events that are walked in one step: `NUMBERING_STEPS` are those of all candidates.
+const WALKED_PER_STEP: u64 = 24;
 /// Calls of one thread that may be open at once: real nesting never exceeds 2.
 const OPEN_PER_THREAD: usize = 4;
 /// Calls of all threads, where these are not known.
@@ -81,16 +83,21 @@ pub(super) fn find_first_number_of_run(
 
 /// Returns the number of the first enter among the events of a run whose calls overlap, whatever
 /// comes after them; the last event may be damaged. As for calls one after the other, no more were
-/// lost before them, or those have room before the `place` of the run.
+/// lost before them, or those have room before the `place` of the run. `budget`: as for a place.
 pub(super) fn find_first_number_of_overlap(
     events: &[ProbeEvent],
     context: &ProbeContext<'_>,
     place: u64,
+    budget: &mut u64,
 ) -> Option<u64> {
     let (_, events) = events.split_last()?;
     let expected = context.calls.next;
+    let candidates = candidates(events, expected);
+    let walked = to_u64(candidates.len()).saturating_mul(to_u64(events.len()));
+    *budget = budget.saturating_sub(walked / WALKED_PER_STEP);
     let fits = |next: u64| {
         let lost = next.checked_sub(expected)?;
+        // The first call has to end where its thread goes on, as if there were enough events.
         let (matches, overlaps) = count_matches(events, next, context, true)?;
         let is_proven = match context.has_room(lost, place) {
             true => matches >= OVERLAP_MATCHES,
@@ -98,8 +105,7 @@ pub(super) fn find_first_number_of_overlap(
         };
         is_proven.then_some((matches, Reverse(overlaps), Reverse(lost)))
     };
-    let fitting = candidates(events, expected).into_iter();
-    let best = fitting.filter_map(|next| Some((fits(next)?, next))).max();
+    let best = candidates.into_iter().filter_map(|next| Some((fits(next)?, next))).max();
     best.map(|(_, next)| next)
 }
 
@@ -242,21 +248,32 @@ fn count_matches(
 mod tests {
     use super::*;
     use crate::formats::apitrace::decode::calls::Calls;
+    use crate::formats::apitrace::decode::definitions::Definitions;
+    use crate::formats::apitrace::decode::tracker::lost::LostCalls;
     use crate::formats::apitrace::recover::resync::CALL_LEN;
 
-    #[test]
-    fn an_earlier_call_is_left_by_a_thread_that_is_in_no_later_one() {
-        let (definitions, calls, lost_calls) = Default::default();
-        let context = ProbeContext {
-            definitions: &definitions,
-            calls: &calls,
-            lost_calls: &lost_calls,
+    /// A stream of version 6, damaged from its beginning on.
+    const fn context_of<'a>(
+        definitions: &'a Definitions,
+        calls: &'a Calls,
+        lost_calls: &'a LostCalls,
+    ) -> ProbeContext<'a> {
+        ProbeContext {
+            definitions,
+            calls,
+            lost_calls,
             version: 6,
             depth_max: 1,
             donor: None,
             damage: 0,
             is_in_place: false,
-        };
+        }
+    }
+
+    #[test]
+    fn an_earlier_call_is_left_by_a_thread_that_is_in_no_later_one() {
+        let (definitions, calls, lost_calls) = Default::default();
+        let context = context_of(&definitions, &calls, &lost_calls);
         let mut numbered = Numbered { next: 10, threads: 2, ..Numbered::default() };
         assert_eq!(numbered.enter(0), Some(()));
         assert_eq!(numbered.leave(7, false, 10, &context), Some(()), "by thread 1");
@@ -273,22 +290,18 @@ mod tests {
         let mut calls = Calls::default();
         (calls.next, calls.threads) = (10, 2);
         let context = ProbeContext {
-            definitions: &definitions,
-            calls: &calls,
-            lost_calls: &lost_calls,
-            version: 6,
-            depth_max: 1,
-            donor: None,
             damage: 1_000,
             is_in_place: true,
+            ..context_of(&definitions, &calls, &lost_calls)
         };
         let enter = |thread| ProbeEvent::Enter { thread };
         let leave = |call| ProbeEvent::Leave { call, defines: false };
         // Calls 14 to 16 of two threads, and an event that is damaged.
         let events =
             [enter(0), enter(1), leave(14), enter(0), leave(15), leave(16), enter(1)].to_vec();
-        let find =
-            |events: &[ProbeEvent], place| find_first_number_of_overlap(events, &context, place);
+        let find = |events: &[ProbeEvent], place| {
+            find_first_number_of_overlap(events, &context, place, &mut 1_000)
+        };
         assert_eq!(find(&events, 1_000 + 4 * CALL_LEN), Some(14));
         assert_eq!(find(&events, 1_000 + 4 * CALL_LEN - 1), None, "four calls have no room");
         assert_eq!(find(&events[..6], 1_000 + 4 * CALL_LEN), None, "the last one may be damaged");
